@@ -1,0 +1,40 @@
+# demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
+# Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test bench clean
+
+demo: .venv/installed
+	@$(BIN)/debandit demo
+
+test: .venv/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+# make bench RACE=directory compares with a hand-written kernel as well
+bench: .venv/installed
+	$(BIN)/python benchmarks/rounds.py $(if $(RACE),--race $(RACE))
+
+clean:
+	rm -rf .venv
+
+.venv/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "debandit needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Setting up .venv, once ..."
+	@$(PYTHON) -m venv .venv \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq python3-venv \
+	  && $(PYTHON) -m venv .venv; }
+	@touch $@
+
+.venv/installed: .venv/python pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/tested: .venv/installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@

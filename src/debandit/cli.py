@@ -1,0 +1,206 @@
+"""The command line. Commands import what they need when they run, so that --help answers at once."""
+
+import csv
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from debandit.errors import DebanditError, InputError
+from debandit.version import __version__
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class _WithListing(click.Command):
+    """A command whose help ends with the rules and worlds there are."""
+
+    worlds = "FITTED"
+
+    def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        from debandit import worlds
+        from debandit.policies import RULES
+        from debandit.spec import listing
+
+        for title, makers in (("Rules", RULES), ("Worlds", getattr(worlds, self.worlds))):
+            formatter.write(f"\n{title} (options with their defaults):\n{listing(makers)}\n")
+
+
+class _WithGivenWorlds(_WithListing):
+    worlds = "GIVEN"
+
+
+def _read_runs(_context: click.Context, _option: click.Parameter, text: str) -> int | str:
+    if text == "auto":
+        return text
+    if text.isdecimal():
+        return int(text)
+    raise click.BadParameter(f"{text!r} is neither 'auto' nor a whole number.")
+
+
+def _read_pair(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        mean, sd = map(float, text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not two numbers with a comma between them.") from None
+    return mean, sd
+
+
+_seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
+_threads = click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]")
+
+
+@click.group(context_settings=SETTINGS)
+@click.version_option(__version__, "-V", "--version", prog_name="debandit")
+def commands() -> None:
+    """Correct the biased arm means of a bandit experiment.
+
+    \b
+    debandit demo                                            see what it is about
+    debandit debias trial.csv --policy "ucb(c=1)"            correct your own
+    debandit simulate --policy ucb --world "bernoulli(means=[0.3,0.6])" --horizon 100
+    """
+
+
+@commands.command(cls=_WithListing)
+@click.argument("log", metavar="LOG.csv")
+@click.option("--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options.")
+@click.option("--arm", default="arm", show_default=True, metavar="COLUMN", help="Column of the arms.")
+@click.option("--reward", default="reward", show_default=True, metavar="COLUMN", help="Column of the rewards.")
+@click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]")
+@click.option("--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]")
+@click.option("--world", default="gaussian", show_default=True, metavar="WORLD", help="The bootstrap world.")
+@click.option(
+    "--runs",
+    callback=_read_runs,
+    default="auto",
+    show_default=True,
+    metavar="auto|N",
+    help="Simulated experiments.",
+)
+@click.option("--unseen", callback=_read_pair, metavar="MEAN,SD", help="World of the arms without a reward in the log.")
+@click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
+@_seed
+@_threads
+def debias(
+    log: str,
+    policy: str,
+    arm: str,
+    reward: str,
+    time: str | None,
+    arms: str | None,
+    world: str,
+    runs: Any,
+    unseen: tuple[float, float] | None,
+    json_path: str | None,
+    seed: int,
+    threads: int | None,
+) -> None:
+    """Correct the arm means of a logged experiment.
+
+    The log is a CSV file with one row per round in the order of time. The rule is run again, many times, in a world
+    built from the log, where the truth is known; the bias seen there is taken off the real means.
+    """
+    from debandit.debiasing import debias as run
+    from debandit.policies import policy_from_text
+    from debandit.readers import read_log
+    from debandit.worlds import bootstrap_from_text
+
+    rule, bootstrap = policy_from_text(policy), bootstrap_from_text(world)
+    data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms))
+    result = run(data, rule, world=bootstrap, runs=runs, seed=seed, unseen=unseen, threads=threads)
+    if json_path is not None:
+        result.to_json(json_path)
+    click.echo(str(result))
+
+
+@commands.command(cls=_WithGivenWorlds)
+@click.option("--policy", required=True, metavar="RULE", help="The rule that chooses the arms, with its options.")
+@click.option("--world", required=True, metavar="WORLD", help="Where rewards come from, with its options.")
+@click.option("--horizon", required=True, type=click.IntRange(1), help="Rounds of one experiment.")
+@click.option("--runs", default=100_000, show_default=True, type=click.IntRange(2), help="Simulated experiments.")
+@_seed
+@_threads
+def simulate(policy: str, world: str, horizon: int, runs: int, seed: int, threads: int | None) -> None:
+    """Run a rule in a world that you describe, and see how biased its sample means are."""
+    from debandit.policies import policy_from_text
+    from debandit.simulation import tally
+    from debandit.tables import Column, decimals_for, render
+    from debandit.worlds import world_from_text
+
+    rule, place = policy_from_text(policy), world_from_text(world)
+    if place.means.ndim != 1:
+        raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
+    total = tally(rule, place, horizon=horizon, runs=runs, seed=seed, threads=threads)
+    rows = [
+        {
+            "arm": str(k + 1),
+            "truth": mean,
+            "pulls": total.pulls[0, k] / runs,
+            "mean": mean + total.bias[0, k],
+            "bias": total.bias[0, k],
+            "bias_se": total.bias_se[0, k],
+            "never_pulled": 1 - total.pulled[0, k] / runs,
+        }
+        for k, mean in enumerate(place.means)
+    ]
+    columns = [
+        Column("arm", "arm", "text"),
+        Column("truth", "true mean", "number"),
+        Column("pulls", "pulls", "number"),
+        Column("mean", "sample mean", "number"),
+        Column("bias", "bias", "number"),
+        Column("bias_se", "± MC s.e.", "number"),
+        Column("never_pulled", "never pulled", "share"),
+    ]
+    click.echo(f"{rule} in the world {place.name}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}\n")
+    click.echo(render(rows, columns, decimals_for(total.bias_se[0].tolist())))
+
+
+@commands.command()
+@_seed
+@_threads
+def demo(seed: int, threads: int | None) -> None:
+    """A two-drug trial of 100 patients, start to end."""
+    from debandit.demo import tell
+
+    tell(seed, threads)
+
+
+def _labels(text: str | None) -> list[str] | None:
+    return None if text is None else [label.strip() for label in next(csv.reader([text]), [])]
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"warning: {message}", err=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 refused, 2 bad input, 130 interrupted."""
+    warnings.showwarning = _show_warning
+    try:
+        commands.main(arguments, prog_name="debandit", standalone_mode=False)
+        sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except DebanditError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except MemoryError:
+        click.echo("error: not enough memory\n  Ask for fewer arms, rounds or runs.", err=True)
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone, as in `debandit ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,261 @@
+"""Algorithm 1: re-run the rule in the bootstrap world, see how biased the means come out, correct the real ones."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+
+from debandit.engine import spread
+from debandit.engine.data import Floats, Ints, WorldData
+from debandit.errors import InputError, Refused
+from debandit.log import ExperimentLog
+from debandit.policies import Policy, policy_from_text
+from debandit.result import Debiased, Settings
+from debandit.simulation import checked_seed, checked_threads, enough_rounds, fits
+from debandit.version import __version__
+from debandit.worlds import Bootstrap, Unseen, World, bootstrap_from_text
+
+AUTO_FIRST, AUTO_CAP, AUTO_TARGET = 1024, 200_000, 0.1
+_BINS, _PILOT_RUNS, _LOGS_AT_ONCE, _PATH_POINTS = 60, 64, 1000, 200
+
+Runs = int | Literal["auto"]
+
+
+@overload
+def debias(
+    log: ExperimentLog,
+    policy: Policy | str,
+    *,
+    world: Bootstrap | str = "gaussian",
+    runs: Runs = "auto",
+    seed: int = 0,
+    unseen: tuple[float, float] | None = None,
+    threads: int | None = None,
+) -> Debiased: ...
+@overload
+def debias(
+    log: Sequence[ExperimentLog],
+    policy: Policy | str,
+    *,
+    world: Bootstrap | str = "gaussian",
+    runs: Runs = "auto",
+    seed: int = 0,
+    unseen: tuple[float, float] | None = None,
+    threads: int | None = None,
+) -> list[Debiased]: ...
+def debias(
+    log: ExperimentLog | Sequence[ExperimentLog],
+    policy: Policy | str,
+    *,
+    world: Bootstrap | str = "gaussian",
+    runs: Runs = "auto",
+    seed: int = 0,
+    unseen: tuple[float, float] | None = None,
+    threads: int | None = None,
+) -> Debiased | list[Debiased]:
+    """Estimate and remove the bias of each arm's sample mean.
+
+    `runs="auto"` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
+    sample mean, at most 200,000. `unseen=(mean, sd)` gives arms without a reward a world. Many logs in one call give
+    a list; the random numbers of a log depend on the seed and on its place in that list.
+    """
+    logs = [log] if isinstance(log, ExperimentLog) else list(log)
+    rule = policy_from_text(policy, "policy") if isinstance(policy, str) else policy
+    bootstrap = bootstrap_from_text(world, "world") if isinstance(world, str) else world
+    checked_seed(seed)
+    if runs != "auto" and (not isinstance(runs, (int, np.integer)) or isinstance(runs, bool) or runs < 2):
+        raise InputError(f"runs must be 'auto' or a whole number of at least 2, not {runs!r}", where="runs")
+    stand_in = None if unseen is None else Unseen(*unseen)
+    worlds = [_world_of(one, rule, bootstrap, stand_in) for one in logs]
+    alike = defaultdict(list)
+    for i, one in enumerate(logs):
+        alike[len(one.labels), one.horizon].append(i)
+    results: dict[int, Debiased] = {}
+    for indices in alike.values():
+        for start in range(0, len(indices), _LOGS_AT_ONCE):
+            batch = indices[start : start + _LOGS_AT_ONCE]
+            batch_logs = [logs[i] for i in batch]
+            experiment = _experiment(batch_logs, [worlds[i] for i in batch], rule, seed, batch)
+            estimates = _estimate(experiment, batch_logs, runs, checked_threads(threads))
+            for i, estimate in zip(batch, estimates, strict=True):
+                settings = Settings(
+                    str(rule),
+                    str(bootstrap),
+                    unseen,
+                    runs,
+                    seed,
+                    logs[i].horizon,
+                    logs[i].sha256,
+                    logs[i].binary,
+                    __version__,
+                )
+                results[i] = _result(logs[i], estimate, settings)
+    ordered = [results[i] for i in range(len(logs))]
+    return ordered[0] if isinstance(log, ExperimentLog) else ordered
+
+
+class _Estimate(NamedTuple):
+    """What the runs say about one log."""
+
+    runs: int
+    stopped_because: str
+    bias: Floats
+    bias_se: Floats
+    never_pulled: Floats
+    edges: Floats  # (K, 2)
+    histogram: Ints  # (K, bins)
+
+
+def _world_of(log: ExperimentLog, policy: Policy, bootstrap: Bootstrap, unseen: Unseen | None) -> World:
+    """The log's world, once log, rule and world are known to fit."""
+    if log.unseen and unseen is None:
+        raise Refused(
+            f"no reward was logged for {', '.join(log.unseen)}: without rewards an arm has no bootstrap world",
+            where="arms",
+            remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
+        )
+    enough_rounds(policy, len(log.labels), log.horizon)
+    if policy.binary_rewards and not log.binary:
+        raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    world = bootstrap.fit(log, unseen)
+    fits(policy, world)
+    return world
+
+
+def _experiment(
+    logs: list[ExperimentLog], worlds: list[World], policy: Policy, seed: int, ids: list[int]
+) -> spread.Experiment:
+    """Many logs with the same number of arms and rounds as one stack of worlds."""
+    data = [world.data() for world in worlds]
+    starts = np.cumsum([0] + [len(one.pool) for one in data[:-1]])
+    stack = WorldData(
+        data[0].kind,
+        np.concatenate([one.means for one in data]),
+        np.concatenate([one.sds for one in data]),
+        np.concatenate([one.pool for one in data]),
+        np.concatenate(
+            [*(one.pool_start[:-1] + s for one, s in zip(data, starts, strict=True)), [sum(map(_size, data))]]
+        ),
+    )
+    arms, horizon = len(logs[0].labels), logs[0].horizon
+    rule = policy.rule(arms, horizon)
+    return spread.Experiment(policy.kernel, rule, stack, np.array(ids), arms, horizon, seed, spread.DEBIAS)
+
+
+def _size(data: WorldData) -> int:
+    return len(data.pool)
+
+
+def _estimate(
+    experiment: spread.Experiment, logs: list[ExperimentLog], runs: Runs, threads: int | None
+) -> list[_Estimate]:
+    """Run every log's world, each for as long as it needs."""
+    edges = _histogram_edges(experiment, threads)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        target = AUTO_TARGET * np.array([np.sqrt(log.variances / log.pulls) for log in logs])
+    target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
+    done = np.zeros(len(logs), np.int64)
+    more = np.full(len(logs), AUTO_FIRST if runs == "auto" else runs)
+    total: spread.Tally | None = None
+    while more.any():
+        new = spread.tally(experiment, done, more, edges, _BINS, threads)
+        total = new if total is None else total.plus(new)
+        done = done + more
+        with np.errstate(invalid="ignore"):
+            reached = np.array([not row.any() for row in total.bias_se >= target])
+        more = np.where(reached | (runs != "auto"), 0, np.minimum(done, AUTO_CAP - done))
+    assert total is not None  # the first round of the loop always runs
+    return [
+        _Estimate(
+            int(done[i]),
+            _why_stopped(runs, bool(reached[i]), bool(np.isfinite(target[i]).any())),
+            total.bias[i],
+            total.bias_se[i],
+            1.0 - total.pulled[i] / done[i],
+            edges[i],
+            total.histogram[i],
+        )
+        for i in range(len(logs))
+    ]
+
+
+def _why_stopped(runs: Runs, reached: bool, any_counts: bool) -> str:
+    if runs != "auto":
+        return "as many as asked for"
+    if not any_counts:
+        return "stopped at once because no arm's rewards vary"
+    share = f"{100 * AUTO_TARGET:.0f} % of the standard error of its mean"
+    if reached:
+        return f"stopped when the Monte-Carlo error of every arm's bias was below {share}"
+    return f"stopped at the limit of {AUTO_CAP:,}; some arm's Monte-Carlo error is still above {share}"
+
+
+def _histogram_edges(experiment: spread.Experiment, threads: int | None) -> Floats:
+    """The range of each arm's simulated means in the first few runs, widened by a quarter on both sides."""
+    kept = spread.store(experiment, _PILOT_RUNS, paths=False, threads=threads)
+    shape = (len(experiment.world_ids), _PILOT_RUNS, experiment.arm_count)
+    pulls, truth = kept.pulls.reshape(shape), experiment.world.means.reshape(-1, 1, experiment.arm_count)
+    means = np.where(pulls > 0, kept.sums.reshape(shape) / np.maximum(pulls, 1), truth)
+    low, high = np.minimum(means.min(axis=1), truth[:, 0]), np.maximum(means.max(axis=1), truth[:, 0])
+    margin = np.where(high > low, (high - low) / 4, np.maximum(np.abs(low), 1.0) / 2)
+    return np.stack((low - margin, high + margin), axis=-1)
+
+
+def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings) -> Debiased:
+    corrected = log.means - estimate.bias
+    bias = np.where(log.pulls > 0, estimate.bias, np.nan)
+    histograms = tuple(
+        {"low": float(low), "high": float(high), "counts": counts.tolist()}
+        for (low, high), counts in zip(estimate.edges, estimate.histogram, strict=True)
+    )
+    return Debiased(
+        labels=log.labels,
+        pulls=log.pulls,
+        naive=log.means,
+        sd=np.sqrt(log.variances),
+        bias=bias,
+        bias_se=np.where(log.pulls > 0, estimate.bias_se, np.nan),
+        corrected=corrected,
+        never_pulled=estimate.never_pulled,
+        runs=estimate.runs,
+        stopped_because=estimate.stopped_because,
+        warnings=tuple(_warnings(log, bias, estimate, corrected)),
+        settings=settings,
+        histograms=histograms,
+        path=_thinned_path(log),
+    )
+
+
+def _warnings(log: ExperimentLog, bias: Floats, estimate: _Estimate, corrected: Floats) -> list[str]:
+    def named(which: Any) -> str:
+        return ", ".join(log.labels[k] for k in np.flatnonzero(which))
+
+    once = log.pulls == 1
+    outside = log.binary & ((corrected < 0) | (corrected > 1))
+    with np.errstate(invalid="ignore"):
+        unsure = (np.abs(bias) < 2 * estimate.bias_se) & (estimate.bias_se > 0)
+    never = (log.pulls > 0) & (estimate.never_pulled == 1)
+    found = [
+        (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
+        (once, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
+        (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
+        (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
+        (never, "no run ever pulled it, so there is no estimate; does the rule fit the log?"),
+    ]
+    return [f"{named(which)}: {text}" for which, text in found if np.any(which)]
+
+
+def _thinned_path(log: ExperimentLog) -> dict[str, Any] | None:
+    """Each arm's pulls and running mean at up to 200 rounds, for pictures."""
+    if log.rounds is None:
+        return None
+    at = np.unique(np.linspace(1, log.horizon, min(_PATH_POINTS, log.horizon)).round().astype(np.int64))
+    pulls, means = [], []
+    for arm in range(len(log.labels)):
+        mine = log.rounds.arms == arm
+        count = np.cumsum(mine)[at - 1]
+        total = np.cumsum(np.where(mine, log.rounds.rewards, 0.0))[at - 1]
+        pulls.append(count.tolist())
+        means.append([float(s / n) if n else None for s, n in zip(total, count, strict=True)])
+    return {"rounds": at.tolist(), "pulls": pulls, "means": means}

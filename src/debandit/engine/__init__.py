@@ -1,0 +1,1 @@
+"""The compiled simulation loop and the threads that it runs on."""

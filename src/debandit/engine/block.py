@@ -1,0 +1,56 @@
+"""The state of LANES runs that are simulated side by side."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.engine.data import Floats, Ints
+from debandit.engine.jit import kernel
+from debandit.engine.lanes import LANES
+
+
+class Block(NamedTuple):
+    """Arrays of shape (K * LANES,) hold arm k of lane l at k * LANES + l: inner loops run over neighbouring lanes."""
+
+    arm_count: int
+    pulls: Floats  # (K * LANES,)
+    sums: Floats  # (K * LANES,)
+    memory: Floats  # whatever the rule wants to remember between rounds
+    arms: Ints  # (LANES,) this round's choices
+    places: Ints  # (LANES,) arms * LANES + lane
+    rewards: Floats  # (LANES,) this round's rewards
+    new_pulls: Floats  # (LANES,) the pulled arms' totals, this round included
+    new_sums: Floats  # (LANES,)
+    scores: Floats  # (LANES,) scratch
+    rng: NDArray[np.uint64]  # (4, LANES)
+    bits: NDArray[np.uint64]  # (LANES,) scratch
+    noise: Floats  # (3, LANES) two rows of standard normals, one of whatever else a world draws
+    spare: Ints  # (1,) whether the second row of normals is still unused
+    first_row: Ints  # (LANES,) row of arm 0 of the lane's world
+    shift: Floats  # (K * LANES,) a reward is shift + scale * noise
+    scale: Floats  # (K * LANES,)
+
+
+@kernel
+def new_block(arm_count, memory_per_lane):
+    size = arm_count * LANES
+    return Block(
+        arm_count,
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(memory_per_lane * LANES),
+        np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.int64),
+        np.zeros(LANES),
+        np.zeros(LANES),
+        np.zeros(LANES),
+        np.zeros(LANES),
+        np.zeros((4, LANES), np.uint64),
+        np.zeros(LANES, np.uint64),
+        np.zeros((3, LANES)),
+        np.zeros(1, np.int64),
+        np.zeros(LANES, np.int64),
+        np.zeros(size),
+        np.zeros(size),
+    )

@@ -1,0 +1,51 @@
+"""Explore-then-commit without rounds: it needs only each arm's exploration sum and the sum of the rounds after it."""
+
+import numpy as np
+
+from debandit.engine.data import NORMAL
+from debandit.engine.jit import call
+from debandit.engine.lanes import LANES, fill_uniforms, next_normals
+
+
+@call
+def commit_block(rule, world, binomials, horizon, block):
+    """All rounds of all lanes: K sums of `opening` rewards, the comparison, one sum of the remaining rewards."""
+    opening, rest = rule.opening, horizon - rule.opening * block.arm_count
+    arms, places, best = block.arms, block.places, block.new_sums
+    sums, pulls, totals = block.sums, block.pulls, block.rewards
+    best[:] = -np.inf
+    for arm in range(block.arm_count):
+        for lane in range(LANES):
+            places[lane] = arm * LANES + lane
+        _draw_sums(opening, 0, world.kind, binomials, block)
+        for lane in range(LANES):
+            sums[arm * LANES + lane] = totals[lane]
+            pulls[arm * LANES + lane] = opening
+            mean = totals[lane] / opening
+            arms[lane] = arm if mean > best[lane] else arms[lane]
+            best[lane] = mean if mean > best[lane] else best[lane]
+    if rest > 0:
+        for lane in range(LANES):
+            places[lane] = arms[lane] * LANES + lane
+        _draw_sums(rest, 1, world.kind, binomials, block)
+        for lane in range(LANES):
+            sums[places[lane]] += totals[lane]
+            pulls[places[lane]] += rest
+
+
+@call
+def _draw_sums(count, phase, kind, binomials, block):
+    """Fill block.rewards with the sum of `count` rewards of each lane's arm: normal, or binomial by inversion."""
+    places, totals, shift, scale = block.places, block.rewards, block.shift, block.scale
+    if kind == NORMAL:
+        normals = block.noise[next_normals(block)]
+        root = np.sqrt(np.float64(count))
+        for lane in range(LANES):
+            at = np.uint64(places[lane])
+            totals[lane] = count * shift[at] + root * scale[at] * normals[lane]
+    else:
+        u = block.scores
+        fill_uniforms(block, u)
+        for lane in range(LANES):
+            row = block.first_row[lane] + places[lane] // LANES
+            totals[lane] = np.searchsorted(binomials[phase, row, : count + 1], u[lane], side="right")

@@ -1,0 +1,110 @@
+"""What a rule and a world are to the compiled loop: plain records of numbers.
+
+Since both enter as data, a new parameter, world or number of arms needs no compiling.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS = range(5)
+
+
+class WorldData(NamedTuple):
+    """How rewards are drawn. Rows are (world, arm) pairs in that order; the pools of all rows lie end to end."""
+
+    kind: int
+    means: Floats  # (W * K,) the truth; for Bernoulli arms also the probability
+    sds: Floats  # (W * K,) normal worlds
+    pool: Floats  # values to draw from (empirical) or to weigh (multiplier)
+    pool_start: Ints  # (W * K + 1,)
+
+
+class RuleData(NamedTuple):
+    """An index rule as tables: pull the arm with the highest (S + s0) / (N + n0) + level[t] * width[N] * noise.
+
+    The first `opening` pulls of each arm are forced, in index order. With probability explore[t] the arm is uniform
+    instead. A rule that compiles code of its own keeps its numbers in `parameters` and leaves the rest empty.
+    """
+
+    opening: int
+    prior_pulls: float  # n0
+    prior_sum: float  # s0
+    width: Floats  # (horizon + 1,), or empty: no bonus
+    level: Floats  # (horizon,), or empty: 1
+    noisy: bool  # noise is a standard normal for each arm and round, else 1
+    explore: Floats  # (horizon,), or empty: never
+    hold: bool  # choose once after the opening and stay with it
+    memory: int  # doubles to remember per run
+    parameters: Floats
+
+
+class Task(NamedTuple):
+    """Which runs to simulate. The rows of `units` are (world, first run, number of runs)."""
+
+    units: Ints
+    world_ids: Ints  # (W,) what tells the worlds' random streams apart
+    seed: np.uint64
+    purpose: int
+    arm_count: int
+    horizon: int
+    runs: int  # runs per world in the arrays of `Wanted`
+    shortcut: bool  # explore-then-commit by sufficient statistics
+
+
+class Wanted(NamedTuple):
+    """Where results go; what is not wanted has size 0. The first axis of paths and runs is world * runs + run."""
+
+    paths: bool
+    path_arms: NDArray[np.int32]
+    path_rewards: Floats
+    runs: bool
+    pulls: Ints
+    sums: Floats
+    tallies: bool  # one row per unit
+    pull_totals: Floats
+    pulled: Ints
+    errors: Floats
+    squares: Floats
+    edges: Floats
+    histogram: Ints
+
+
+def rule_data(
+    *,
+    opening: int = 0,
+    prior_pulls: float = 0.0,
+    prior_sum: float = 0.0,
+    width: Floats | None = None,
+    level: Floats | None = None,
+    noisy: bool = False,
+    explore: Floats | None = None,
+    hold: bool = False,
+    memory: int = 0,
+    parameters: tuple[float, ...] = (),
+) -> RuleData:
+    """A `RuleData` in which everything left out is off."""
+    empty = np.empty(0)
+    return RuleData(
+        opening,
+        float(prior_pulls),
+        float(prior_sum),
+        empty if width is None else width,
+        empty if level is None else level,
+        noisy,
+        empty if explore is None else explore,
+        hold,
+        memory,
+        np.array(parameters, dtype=np.float64),
+    )
+
+
+def inverse_root(horizon: int, prior_pulls: float = 0.0) -> Floats:
+    """1 / sqrt(n + prior_pulls) for n = 0, ..., horizon; 0 where that is infinite."""
+    pulls = np.arange(horizon + 1) + prior_pulls
+    width: Floats = np.divide(1.0, np.sqrt(pulls), out=np.zeros(horizon + 1), where=pulls > 0)
+    return width

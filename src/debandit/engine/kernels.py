@@ -1,0 +1,109 @@
+"""Compiled kernels, kept in the user's cache directory.
+
+A kernel is the text of `loop` bound to one module of `start`, `choose` and `learn`. It is written to a file of its own,
+named by a hash of everything that went into it, because numba keeps compiled code beside the file of a function and
+notices changes of that file alone.
+"""
+
+import functools
+import hashlib
+import importlib
+import os
+import platform
+import sys
+import tempfile
+import types
+import warnings
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from debandit.errors import CacheWarning
+
+Kernel = Callable[..., None]
+_TEMPLATE_LINE = "from debandit.engine.index import choose, learn, start"
+
+
+def cache_directory() -> Path:
+    """DEBANDIT_CACHE_DIR, or the place where this system keeps a user's caches."""
+    if chosen := os.environ.get("DEBANDIT_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "debandit" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "debandit"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "debandit"
+
+
+@functools.cache
+def load(module_name: str) -> Kernel:
+    """The simulation loop for the rule whose functions are in that module."""
+    import numba  # slow to import, and needed only here
+
+    from debandit.engine.jit import OPTIONS
+
+    text = _kernel_text(module_name)
+    try:
+        path = _write_once(cache_directory() / "kernels" / f"{_stem(module_name, text)}.py", text)
+        if not any(path.parent.glob(f"__pycache__/{path.stem}.run-*.nbi")):
+            _say("debandit: compiling the simulation kernel, once (about 15 s)")
+        return numba.njit(cache=True, **OPTIONS)(_import_file(path).run)  # type: ignore[no-any-return]
+    except (OSError, RuntimeError) as error:  # numba raises RuntimeError where it cannot write
+        warnings.warn(
+            f"compiled kernels cannot be kept in {cache_directory()} ({error}); compiling for this process only. "
+            "Set DEBANDIT_CACHE_DIR to a writable directory.",
+            CacheWarning,
+            stacklevel=2,
+        )
+        module = types.ModuleType("debandit_kernel")
+        exec(compile(text, "<debandit kernel>", "exec"), module.__dict__)  # our own text, as in the file
+        return numba.njit(**OPTIONS)(module.run)  # type: ignore[no-any-return]
+
+
+def _kernel_text(module_name: str) -> str:
+    text = Path(__file__).with_name("loop.py").read_text(encoding="utf-8")
+    if text.count(_TEMPLATE_LINE) != 1:
+        raise AssertionError("loop.py has lost its template line")
+    return text.replace(_TEMPLATE_LINE, f"from {module_name} import choose, learn, start")
+
+
+def _stem(module_name: str, text: str) -> str:
+    """A file name that changes with the sources, the versions and the processor."""
+    import llvmlite.binding as llvm
+    import numba
+    import numpy
+
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    file = importlib.import_module(module_name).__file__
+    parts = [text, *(source.read_text(encoding="utf-8") for source in (*sources, Path(str(file))))]
+    parts += [numba.__version__, numpy.__version__, platform.python_version(), llvm.get_host_cpu_name()]
+    parts += [llvm.get_host_cpu_features().flatten()]
+    return f"{module_name.rpartition('.')[2]}_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:20]}"
+
+
+def _write_once(path: Path, text: str) -> Path:
+    """Write the file unless it is there; two processes may do so at once."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
+            file.write(text)
+        os.replace(file.name, path)
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError("not writable")
+    return path
+
+
+def _import_file(path: Path) -> Any:
+    spec = spec_from_file_location(f"debandit_kernel_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise OSError(f"cannot import {path}")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _say(text: str) -> None:
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,106 @@
+"""The one simulation loop: blocks of LANES runs, round by round, in compiled code.
+
+The text of this module is also the template for rules with code of their own (see `kernels`): the import of
+`choose`, `learn` and `start` is then replaced by the rule's functions of these names.
+"""
+
+import numpy as np
+
+from debandit.engine.block import new_block
+from debandit.engine.commit import commit_block
+from debandit.engine.index import choose, learn, start
+from debandit.engine.jit import jit
+from debandit.engine.lanes import LANES, seed_lane, stream_key
+from debandit.engine.rewards import draw_noise, enter_world
+
+
+def run(task, rule, world, binomials, wanted, stop):
+    """Simulate the runs of the task's units and hand them to whatever is wanted. See `data` for the records."""
+    units = task.units
+    block = new_block(task.arm_count, rule.memory)
+    lane_unit, lane_run = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
+    unit, offset = 0, 0
+    while unit < len(units) and not stop[0]:
+        filled = 0
+        while filled < LANES and unit < len(units):
+            lane_unit[filled], lane_run[filled] = unit, units[unit, 1] + offset
+            filled, offset = filled + 1, offset + 1
+            if offset == units[unit, 2]:
+                unit, offset = unit + 1, 0
+        lane_unit[filled:], lane_run[filled:] = lane_unit[0], lane_run[0]  # idle lanes repeat the first
+        for lane in range(LANES):
+            world_index = units[lane_unit[lane], 0]
+            enter_world(world, task.arm_count, world_index, lane, block)
+            key = stream_key(task.seed, np.uint64(task.purpose), np.uint64(task.world_ids[world_index]))
+            seed_lane(block.rng, lane, key, np.uint64(lane_run[lane]))
+        block.spare[0] = 0
+        if task.shortcut:
+            commit_block(rule, world, binomials, task.horizon, block)
+        else:
+            play_block(task, rule, world, wanted, stop, block, lane_unit, lane_run, filled)
+        if not stop[0]:
+            collect(task, world, wanted, block, lane_unit, lane_run, filled)
+
+
+@jit
+def play_block(task, rule, world, wanted, stop, block, lane_unit, lane_run, filled):
+    """Every round of one block."""
+    arms, places, rewards = block.arms, block.places, block.rewards
+    opening = rule.opening * block.arm_count
+    block.pulls[:] = 0.0
+    block.sums[:] = 0.0
+    start(rule, block)
+    for t in range(task.horizon):
+        if t < opening:
+            arms[:] = t // rule.opening
+        elif t == opening or not rule.hold:
+            choose(t, rule, block)
+        for lane in range(LANES):
+            places[lane] = arms[lane] * LANES + lane
+        add_rewards(draw_noise(world, block), block)
+        learn(rule, block)
+        if wanted.paths:
+            for lane in range(filled):
+                place = task.units[lane_unit[lane], 0] * task.runs + lane_run[lane]
+                wanted.path_arms[place, t] = arms[lane]
+                wanted.path_rewards[place, t] = rewards[lane]
+        if stop[0]:
+            return
+
+
+@jit
+def add_rewards(row, block):
+    """This round's rewards, from a row of noise, added to the pulled arms' totals."""
+    places, noise, rewards, pulls, sums = block.places, block.noise[row], block.rewards, block.pulls, block.sums
+    shift, scale, new_pulls, new_sums = block.shift, block.scale, block.new_pulls, block.new_sums
+    for lane in range(LANES):
+        at = np.uint64(places[lane])
+        reward = shift[at] + scale[at] * noise[lane]
+        total, count = sums[at] + reward, pulls[at] + 1.0
+        sums[at], pulls[at] = total, count
+        rewards[lane], new_sums[lane], new_pulls[lane] = reward, total, count
+
+
+@jit
+def collect(task, world, wanted, block, lane_unit, lane_run, filled):
+    """Store the block's finished runs, or add them to the tallies of their units, in the order of the runs."""
+    for lane in range(filled):
+        unit = lane_unit[lane]
+        for arm in range(block.arm_count):
+            pulls, total = block.pulls[arm * LANES + lane], block.sums[arm * LANES + lane]
+            if wanted.runs:
+                place = task.units[unit, 0] * task.runs + lane_run[lane]
+                wanted.pulls[place, arm] = np.int64(pulls)
+                wanted.sums[place, arm] = total
+            if wanted.tallies:
+                wanted.pull_totals[unit, arm] += pulls
+                if pulls > 0:
+                    error = total / pulls - world.means[block.first_row[lane] + arm]
+                    wanted.pulled[unit, arm] += 1
+                    wanted.errors[unit, arm] += error
+                    wanted.squares[unit, arm] += error * error
+                    bins = wanted.histogram.shape[2]
+                    if bins:
+                        low, high = wanted.edges[task.units[unit, 0], arm]
+                        position = (total / pulls - low) / (high - low) * bins
+                        wanted.histogram[unit, arm, min(max(np.int64(position), 0), bins - 1)] += 1

@@ -1,0 +1,173 @@
+"""The log of an adaptive experiment, valid by construction."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from debandit.errors import InputError
+from debandit.spec import shorten
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """Who was pulled when, and what came of it."""
+
+    arms: Ints  # index into the labels
+    rewards: Floats
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ExperimentLog:
+    """What happened: per-arm summaries always, the ordered rounds unless only summaries are known.
+
+    The order of the labels decides ties and initial pulls. It is that of first appearance, unless `labels` gives it;
+    `labels` may name arms that never appear.
+    """
+
+    labels: tuple[str, ...]
+    pulls: Ints
+    means: Floats  # NaN without a pull
+    variances: Floats  # with divisor n, as in eq:mb-dist; NaN without a pull
+    binary: bool  # all rewards are 0 or 1
+    rounds: Rounds | None
+
+    def __init__(self, arms: Iterable[Any], rewards: ArrayLike, *, labels: Sequence[Any] | None = None) -> None:
+        names = [str(arm) for arm in arms]
+        values = _checked_rewards(rewards)
+        if len(names) != len(values):
+            raise InputError(f"{len(names)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
+        known = _checked_labels(names if labels is None else [str(label) for label in labels], given=labels is not None)
+        place = {label: index for index, label in enumerate(known)}
+        strangers = sorted(set(names) - set(known))
+        if strangers:
+            raise InputError(
+                f"the arm {shorten(strangers[0])!r} is in the log but not in the list of arms",
+                remedy="List every arm of the experiment.",
+            )
+        index = np.fromiter((place[name] for name in names), np.int64, len(names))
+        pulls = np.bincount(index, minlength=len(known))
+        with np.errstate(invalid="ignore"):
+            means = np.bincount(index, values, len(known)) / pulls
+            variances = np.bincount(index, (values - means[index]) ** 2, len(known)) / pulls
+        binary = bool(np.isin(values, (0.0, 1.0)).all())
+        self._set(known, pulls, means, variances, binary, Rounds(index, values))
+
+    @classmethod
+    def from_summaries(
+        cls,
+        labels: Sequence[Any],
+        pulls: ArrayLike,
+        means: ArrayLike,
+        variances: ArrayLike | None = None,
+        *,
+        binary: bool = False,
+    ) -> "ExperimentLog":
+        """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances."""
+        known = _checked_labels([str(label) for label in labels], given=True)
+        counts, centers = np.asarray(pulls, dtype=np.int64), np.asarray(means, dtype=np.float64)
+        if variances is None and not binary:
+            raise InputError("summaries of rewards that are not 0/1 need variances", where="variances")
+        spreads = centers * (1 - centers) if variances is None else np.asarray(variances, dtype=np.float64)
+        if not counts.shape == centers.shape == spreads.shape == (len(known),):
+            raise InputError(f"each summary needs one value for each of the {len(known)} arms")
+        pulled = counts > 0
+        if (counts < 0).any() or not np.isfinite(centers[pulled]).all() or not (spreads[pulled] >= 0).all():
+            raise InputError("pulls must be 0 or more, means finite, variances 0 or more", where="summaries")
+        if binary and ((centers[pulled] < 0) | (centers[pulled] > 1)).any():
+            raise InputError("the mean of 0/1 rewards lies between 0 and 1", where="means")
+        log = cls.__new__(cls)
+        missing = np.where(pulled, 1.0, np.nan)
+        log._set(known, counts, centers * missing, spreads * missing, binary, None)
+        return log
+
+    def _set(
+        self,
+        labels: tuple[str, ...],
+        pulls: Ints,
+        means: Floats,
+        variances: Floats,
+        binary: bool,
+        rounds: Rounds | None,
+    ) -> None:
+        for name, value in zip(
+            ("labels", "pulls", "means", "variances", "binary", "rounds"),
+            (labels, pulls, means, variances, binary, rounds),
+            strict=True,
+        ):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{label}: {n}" for label, n in zip(self.labels[:6], self.pulls[:6], strict=True))
+        return f"ExperimentLog({self.horizon} rounds; {shown}{', …' if len(self.labels) > 6 else ''})"
+
+    @property
+    def horizon(self) -> int:
+        """The number of rounds."""
+        return int(self.pulls.sum())
+
+    @property
+    def unseen(self) -> list[str]:
+        """Arms without a reward."""
+        return [label for label, n in zip(self.labels, self.pulls, strict=True) if n == 0]
+
+    def samples(self) -> list[Floats]:
+        """Each arm's rewards in the order of time."""
+        if self.rounds is not None:
+            return [self.rounds.rewards[self.rounds.arms == arm] for arm in range(len(self.labels))]
+        if self.binary:  # the order is lost, the rewards are not
+            wins = np.rint(np.nan_to_num(self.means * self.pulls)).astype(np.int64)
+            return [np.repeat((1.0, 0.0), (w, n - w)) for w, n in zip(wins, self.pulls, strict=True)]
+        raise InputError(
+            "this log has per-arm summaries only, not the rewards themselves", remedy="Use the world gaussian."
+        )
+
+    @cached_property
+    def sha256(self) -> str:
+        """A fingerprint of the content, whatever file it came from."""
+        digest = hashlib.sha256("\0".join(self.labels).encode())
+        parts = (
+            (self.pulls, self.means, self.variances) if self.rounds is None else (self.rounds.arms, self.rounds.rewards)
+        )
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<")).tobytes())
+        return digest.hexdigest()
+
+
+def _checked_rewards(rewards: ArrayLike) -> Floats:
+    try:
+        values = np.array(rewards, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"rewards must be numbers ({error})", where="rewards") from None
+    if values.ndim != 1 or len(values) == 0:
+        raise InputError("rewards must be a list with one number for each round", where="rewards")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(
+            f"reward {values[bad[0]]} in round {bad[0] + 1} is missing or infinite"
+            + (f" ({len(bad)} such rounds)" if len(bad) > 1 else ""),
+            where="rewards",
+            remedy="Repair or leave out such rounds; leaving out is right only if the rule did not see them either.",
+        )
+    return values
+
+
+def _checked_labels(names: Sequence[str], *, given: bool) -> tuple[str, ...]:
+    known = tuple(dict.fromkeys(names))
+    if given and len(known) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise InputError(f"the arm {shorten(twice)!r} is listed twice", where="arms")
+    if len(known) < 2:
+        raise InputError(
+            f"fewer than two arms: {', '.join(map(shorten, known)) or 'none'}",
+            where="arms",
+            remedy="An experiment compares at least two. List an arm that was never pulled as well: --arms A,B",
+        )
+    return known

@@ -1,0 +1,52 @@
+"""Thompson sampling for normal rewards."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from debandit.engine.data import RuleData, inverse_root, rule_data
+from debandit.policies.policy import Policy
+
+
+@dataclass(frozen=True)
+class ThompsonSampling(Policy):
+    """Draw each arm's mean from its posterior and pull the highest draw.
+
+    With the prior N(prior_mean, prior_sd^2), rewards of standard deviation noise_sd and n0 = noise_sd^2 / prior_sd^2,
+    the posterior is N((S + n0 prior_mean) / (N + n0), noise_sd^2 / (N + n0)). center="sample" keeps its width but
+    centres it on the sample mean S/N, which needs initial_pulls >= 1.
+    """
+
+    name: ClassVar[str] = "thompson"
+    prior_mean: float = 0.0
+    prior_sd: float = 1.0
+    noise_sd: float = 1.0
+    initial_pulls: int = 0
+    center: str = "posterior"
+
+    def __post_init__(self) -> None:
+        self._check_number("prior_mean", low=-float("inf"))
+        self._check_number("prior_sd", low=0)
+        self._check_number("noise_sd", low=0)
+        self._check(self.prior_sd > 0 and self.noise_sd > 0, "prior_sd and noise_sd must be above 0")
+        self._check_number("initial_pulls", low=0, whole=True)
+        self._check(self.center in ("posterior", "sample"), "center must be 'posterior' or 'sample'")
+        self._check(
+            self.center == "posterior" or self.initial_pulls >= 1,
+            "center='sample' needs initial_pulls >= 1: an arm without a pull has no sample mean",
+        )
+
+    @property
+    def opening(self) -> int:
+        return self.initial_pulls
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        prior_pulls = (self.noise_sd / self.prior_sd) ** 2
+        shrink = prior_pulls if self.center == "posterior" else 0.0
+        return rule_data(
+            opening=self.initial_pulls,
+            prior_pulls=shrink,
+            prior_sum=shrink * self.prior_mean,
+            width=self.noise_sd * inverse_root(horizon, prior_pulls),
+            noisy=True,
+            memory=2 * arm_count,
+        )

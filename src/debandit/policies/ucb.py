@@ -1,0 +1,28 @@
+"""Upper confidence bounds."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from debandit.engine.data import RuleData, inverse_root, rule_data
+from debandit.policies.policy import Policy
+
+
+@dataclass(frozen=True)
+class UCB(Policy):
+    """Each arm once, then in round t = K+1, K+2, ... the highest mean_k + c sqrt(ln t / N_k)."""
+
+    name: ClassVar[str] = "ucb"
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._check_number("c", low=0)
+
+    @property
+    def opening(self) -> int:
+        return 1
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        level = self.c * np.sqrt(np.log(np.arange(1, horizon + 1)))
+        return rule_data(opening=1, width=inverse_root(horizon), level=level, memory=2 * arm_count)

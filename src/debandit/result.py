@@ -1,0 +1,163 @@
+"""The answer: each arm's naive mean, its estimated bias and the corrected mean, with all that made them."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.errors import InputError
+from debandit.files import write_whole
+from debandit.tables import Column, decimals_for, one_line, render
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+SCHEMA, SCHEMA_VERSION = "debandit.result", 1
+
+_COLUMNS = (
+    Column("arm", "arm", "text"),
+    Column("pulls", "pulls", "count"),
+    Column("naive", "naive mean", "number"),
+    Column("bias", "bias", "number"),
+    Column("bias_se", "± MC s.e.", "number"),
+    Column("corrected", "corrected mean", "number"),
+)
+_NEVER_PULLED = Column("never_pulled", "never pulled", "share")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything needed to run it again."""
+
+    policy: str
+    world: str
+    unseen: tuple[float, float] | None
+    runs_asked: int | str
+    seed: int
+    horizon: int
+    log_sha256: str
+    binary: bool
+    version: str
+
+
+@dataclass(frozen=True, eq=False)
+class Debiased:
+    """The result of Algorithm 1 for one log; arrays have one value per arm, NaN where there is none."""
+
+    labels: tuple[str, ...]
+    pulls: NDArray[np.int64]
+    naive: Floats
+    sd: Floats  # of the arm's rewards, divisor n
+    bias: Floats
+    bias_se: Floats  # Monte-Carlo standard error of the bias
+    corrected: Floats
+    never_pulled: Floats  # share of the runs without a pull of the arm
+    runs: int
+    stopped_because: str
+    warnings: tuple[str, ...]
+    settings: Settings
+    histograms: tuple[dict[str, Any], ...]  # of each arm's simulated mean: low, high, counts
+    path: dict[str, Any] | None  # thinned: rounds, and each arm's pulls and running means at them
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary per arm, missing values as None: what every table is made of."""
+        return [
+            {
+                "arm": label,
+                "pulls": int(self.pulls[k]),
+                "naive": _or_none(self.naive[k]),
+                "sd": _or_none(self.sd[k]),
+                "bias": _or_none(self.bias[k]),
+                "bias_se": _or_none(self.bias_se[k]),
+                "corrected": _or_none(self.corrected[k]),
+                "never_pulled": _or_none(self.never_pulled[k]),
+            }
+            for k, label in enumerate(self.labels)
+        ]
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The rows as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def __str__(self) -> str:
+        columns = [*_COLUMNS, _NEVER_PULLED] if np.nanmax(self.never_pulled) > 0 else list(_COLUMNS)
+        settings = self.settings
+        lines = [
+            f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, world {settings.world}",
+            "",
+            render(self.rows(), columns, decimals_for(self.bias_se.tolist())),
+            "",
+            f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}.",
+            *(f"warning: {one_line(warning)}" for warning in self.warnings),
+        ]
+        return "\n".join(lines)
+
+    def to_json(self, path: str | Path) -> None:
+        """Write result.json, whole or not at all."""
+        write_whole(path, json.dumps(self._document(), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+    def _document(self) -> dict[str, Any]:
+        arms = [{**row, "histogram": histogram} for row, histogram in zip(self.rows(), self.histograms, strict=True)]
+        return {
+            "schema": SCHEMA,
+            "schema_version": SCHEMA_VERSION,
+            "settings": vars(self.settings),
+            "runs": self.runs,
+            "stopped_because": self.stopped_because,
+            "warnings": list(self.warnings),
+            "arms": arms,
+            "path": self.path,
+        }
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> "Debiased":
+        """Read what `to_json` wrote. Nothing in the file is ever imported or run."""
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"cannot read the file ({error.strerror})", where=str(path)) from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"not a JSON file ({error})", where=str(path)) from None
+        try:
+            if document["schema"] != SCHEMA or document["schema_version"] != SCHEMA_VERSION:
+                raise InputError(
+                    f"schema {document['schema']!r} version {document['schema_version']!r}, "
+                    f"but this is made for {SCHEMA!r} version {SCHEMA_VERSION}",
+                    where=str(path),
+                    remedy="Read it with the version of debandit that wrote it.",
+                )
+            return cls._from_document(document)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"not a result of debandit (at {error})", where=str(path)) from None
+
+    @classmethod
+    def _from_document(cls, document: dict[str, Any]) -> "Debiased":
+        arms, settings = document["arms"], dict(document["settings"])
+        unseen = settings.pop("unseen")
+
+        def column(key: str) -> Floats:
+            return np.array([np.nan if arm[key] is None else float(arm[key]) for arm in arms])
+
+        return cls(
+            labels=tuple(str(arm["arm"]) for arm in arms),
+            pulls=np.array([int(arm["pulls"]) for arm in arms]),
+            **{key: column(key) for key in ("naive", "sd", "bias", "bias_se", "corrected", "never_pulled")},
+            runs=int(document["runs"]),
+            stopped_because=str(document["stopped_because"]),
+            warnings=tuple(map(str, document["warnings"])),
+            settings=Settings(**settings, unseen=None if unseen is None else (float(unseen[0]), float(unseen[1]))),
+            histograms=tuple(arm["histogram"] for arm in arms),
+            path=document["path"],
+        )
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,55 @@
+"""Rows to aligned text, rounded to what is known of them."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+Row = Mapping[str, Any]
+
+
+class Column(NamedTuple):
+    """Which value of a row to show, under which title; the role decides how."""
+
+    key: str
+    title: str
+    role: str  # text, count, number, share
+
+
+def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
+    """A table with a rule under its header; numbers are aligned to the right."""
+    cells = [[_cell(row[column.key], column.role, decimals) for column in columns] for row in rows]
+    widths = [max(len(column.title), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)]
+
+    def line(texts: Sequence[str]) -> str:
+        parts = (
+            text.ljust(width) if column.role == "text" else text.rjust(width)
+            for text, width, column in zip(texts, widths, columns, strict=True)
+        )
+        return "  ".join(parts).rstrip()
+
+    header = line([column.title for column in columns])
+    return "\n".join([header, "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, cells)])
+
+
+def decimals_for(uncertainties: Sequence[float]) -> int:
+    """As many decimals as show the smallest uncertainty with one digit, or two if it begins with 1 or 2; else 4."""
+    known = [u for u in uncertainties if math.isfinite(u) and u > 0]
+    return max(0, -math.floor(math.log10(min(known) / 3))) if known else 4
+
+
+def one_line(text: str) -> str:
+    """A label as it may be printed: no line breaks, no control characters that a terminal would obey."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+def _cell(value: Any, role: str, decimals: int) -> str:
+    if role == "text":
+        return one_line(str(value))
+    if value is None or not math.isfinite(value):
+        return "–"
+    if role == "count":
+        return f"{value:,.0f}"
+    if role == "share":
+        return f"{100 * value:.1f} %"
+    return f"{value:.4g}" if decimals > 8 else f"{value:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,25 @@
+"""0/1 rewards."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from debandit.engine.data import BERNOULLI, WorldData
+from debandit.worlds.world import World, checked, no_pool
+
+
+class Bernoulli(World):
+    """1 with probability means[k], else 0."""
+
+    name: ClassVar[str] = "bernoulli"
+
+    def __init__(self, means: ArrayLike) -> None:
+        self.means = checked(means, "means", low=0, high=1)
+
+    @property
+    def binary(self) -> bool:
+        return True
+
+    def data(self) -> WorldData:
+        return WorldData(BERNOULLI, self.means.ravel(), np.zeros(self.means.size), **no_pool(self.means.size))
