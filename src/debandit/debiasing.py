@@ -155,24 +155,19 @@ def _estimate(
     with np.errstate(invalid="ignore", divide="ignore"):
         target = AUTO_TARGET * np.array([np.sqrt(log.variances / log.pulls) for log in logs])
     target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
-    done = np.zeros(len(logs), np.int64)
     more = np.full(len(logs), AUTO_FIRST if runs == "auto" else runs)
-    total: spread.Tally | None = None
-    while more.any():
-        new = spread.tally(experiment, done, more, edges, _BINS, threads)
-        total = new if total is None else total.plus(new)
-        done = done + more
-        with np.errstate(invalid="ignore"):
-            reached = np.array([not row.any() for row in total.bias_se >= target])
-        more = np.where(reached | (runs != "auto"), 0, np.minimum(done, AUTO_CAP - done))
-    assert total is not None  # the first round of the loop always runs
+    total = None
+    while total is None or more.any():
+        total = spread.tally(experiment, more, before=total, edges=edges, bins=_BINS, threads=threads)
+        reached = np.array([not row.any() for row in total.bias_se >= target])
+        more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
     return [
         _Estimate(
-            int(done[i]),
+            int(total.runs[i]),
             _why_stopped(runs, bool(reached[i]), bool(np.isfinite(target[i]).any())),
             total.bias[i],
             total.bias_se[i],
-            1.0 - total.pulled[i] / done[i],
+            1.0 - total.pulled[i] / total.runs[i],
             edges[i],
             total.histogram[i],
         )

@@ -17,7 +17,7 @@ class InputError(DebanditError):
     """The data or an option cannot be used as they are."""
 
 
-class Refused(DebanditError):  # noqa: N818: it is raised, and says what happened
+class Refused(DebanditError):  # noqa: N818 (it says what happened, not that something failed)
     """The input is sound, but the answer would not be."""
 
     exit_code = 1

@@ -95,8 +95,7 @@ def tally(
     """The same runs as `simulate` without keeping them, so that memory does not grow with their number."""
     experiment = experiment_of(policy, world, horizon=horizon, seed=seed, purpose=spread.SIMULATE)
     worlds = len(experiment.world_ids)
-    first, count = np.zeros(worlds, np.int64), np.full(worlds, _count("runs", runs))
-    return spread.tally(experiment, first, count, None, 0, checked_threads(threads))
+    return spread.tally(experiment, np.full(worlds, _count("runs", runs)), threads=checked_threads(threads))
 
 
 def experiment_of(policy: Policy, world: World, *, horizon: int, seed: int, purpose: int) -> spread.Experiment:

@@ -45,10 +45,6 @@ class Tally(NamedTuple):
     squares: Floats  # (W, K) sum of its squares
     histogram: Ints  # (W, K, bins) of the mean
 
-    def plus(self, other: "Tally") -> "Tally":
-        """The sums over both."""
-        return Tally._make(a + b for a, b in zip(self, other, strict=True))
-
     @property
     def bias(self) -> Floats:
         """Mean of estimate minus truth over the runs that pulled the arm; NaN if none did."""
@@ -75,16 +71,25 @@ def store(experiment: Experiment, runs: int, *, paths: bool, threads: int | None
         pulls=np.empty((places, experiment.arm_count), np.int64),
         sums=np.empty((places, experiment.arm_count)),
     )
-    _run(experiment, _units(np.zeros(worlds, np.int64), np.full(worlds, runs)), runs, lambda unit: wanted, threads)
+    _run(experiment, _units(np.zeros(worlds, np.int64), np.full(worlds, runs)), runs, lambda _: wanted, threads)
     return wanted
 
 
 def tally(
-    experiment: Experiment, first: Ints, runs: Ints, edges: Floats | None, bins: int, threads: int | None
+    experiment: Experiment,
+    runs: Ints,
+    *,
+    before: Tally | None = None,
+    edges: Floats | None = None,
+    bins: int = 0,
+    threads: int | None = None,
 ) -> Tally:
-    """Simulate runs first[w], ..., first[w] + runs[w] - 1 of world w and keep only sums."""
+    """Simulate runs[w] more runs of world w than `before` has and add them to its sums; keep only sums.
+
+    `edges` (W, K, 2) and `bins` ask for histograms of the means.
+    """
     worlds, arms = len(experiment.world_ids), experiment.arm_count
-    units = _units(first, runs)
+    units = _units(np.zeros(worlds, np.int64) if before is None else before.runs, runs)
     shape = (len(units), arms)
     wanted = _nothing()._replace(
         tallies=True,
@@ -101,16 +106,15 @@ def tally(
         return wanted._replace(**{name: getattr(wanted, name)[span] for name in per_unit})
 
     _run(experiment, units, 0, part, threads)
-    total = Tally(
-        runs, *(np.zeros((worlds, *getattr(wanted, n).shape[1:]), getattr(wanted, n).dtype) for n in per_unit)
-    )
+    blank = (np.zeros((worlds, *getattr(wanted, name).shape[1:]), getattr(wanted, name).dtype) for name in per_unit)
+    total = Tally(runs, *blank) if before is None else Tally(before.runs + runs, *(sums.copy() for sums in before[1:]))
     for sums, name in zip(total[1:], per_unit, strict=True):
-        np.add.at(sums, units[:, 0], getattr(wanted, name))  # in the order of the units
+        np.add.at(sums, units[:, 0], getattr(wanted, name))  # in the order of the runs, however they were asked for
     return total
 
 
 def _units(first: Ints, runs: Ints) -> Ints:
-    """Rows (world, first run, number of runs); blocks begin at multiples of BLOCK so that growing runs repeat no sum."""
+    """Rows (world, first run, number of runs)."""
     rows = [
         (world, start, min(BLOCK, int(first[world] + runs[world]) - start))
         for world in range(len(first))
