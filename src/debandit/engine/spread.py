@@ -107,7 +107,8 @@ def tally(
 
     _run(experiment, units, 0, part, threads)
     blank = (np.zeros((worlds, *getattr(wanted, name).shape[1:]), getattr(wanted, name).dtype) for name in per_unit)
-    total = Tally(runs, *blank) if before is None else Tally(before.runs + runs, *(sums.copy() for sums in before[1:]))
+    earlier = (np.zeros_like(runs), *blank) if before is None else before
+    total = Tally._make((earlier[0] + runs, *(sums.copy() for sums in earlier[1:])))
     for sums, name in zip(total[1:], per_unit, strict=True):
         np.add.at(sums, units[:, 0], getattr(wanted, name))  # in the order of the runs, however they were asked for
     return total
