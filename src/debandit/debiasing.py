@@ -11,7 +11,7 @@ from debandit.engine.data import Floats, Ints, WorldData
 from debandit.errors import InputError, Refused
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, policy_from_text
-from debandit.result import Debiased, Settings
+from debandit.result import Debiased, Histogram, Path, Settings
 from debandit.simulation import checked_seed, checked_threads, enough_rounds, fits
 from debandit.version import __version__
 from debandit.worlds import Bootstrap, Unseen, World, bootstrap_from_text
@@ -159,15 +159,17 @@ def _estimate(
     total = None
     while total is None or more.any():
         total = spread.tally(experiment, more, before=total, edges=edges, bins=_BINS, threads=threads)
-        reached = np.array([not row.any() for row in total.bias_se >= target])
+        reached = np.nan_to_num(total.bias_se / target).max(axis=1) < 1  # NaN: never pulled, and more runs are no help
         more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
+    bias, bias_se, never = total.bias, total.bias_se, 1.0 - total.pulled / total.runs[:, None]
+    counts = np.isfinite(target).any(axis=1)
     return [
         _Estimate(
             int(total.runs[i]),
-            _why_stopped(runs, bool(reached[i]), bool(np.isfinite(target[i]).any())),
-            total.bias[i],
-            total.bias_se[i],
-            1.0 - total.pulled[i] / total.runs[i],
+            _why_stopped(runs, bool(reached[i]), bool(counts[i])),
+            bias[i],
+            bias_se[i],
+            never[i],
             edges[i],
             total.histogram[i],
         )
@@ -201,7 +203,7 @@ def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings) -> Debi
     corrected = log.means - estimate.bias
     bias = np.where(log.pulls > 0, estimate.bias, np.nan)
     histograms = tuple(
-        {"low": float(low), "high": float(high), "counts": counts.tolist()}
+        Histogram(float(low), float(high), counts)
         for (low, high), counts in zip(estimate.edges, estimate.histogram, strict=True)
     )
     return Debiased(
@@ -241,16 +243,12 @@ def _warnings(log: ExperimentLog, bias: Floats, estimate: _Estimate, corrected: 
     return [f"{named(which)}: {text}" for which, text in found if np.any(which)]
 
 
-def _thinned_path(log: ExperimentLog) -> dict[str, Any] | None:
-    """Each arm's pulls and running mean at up to 200 rounds, for pictures."""
+def _thinned_path(log: ExperimentLog) -> Path | None:
+    """Up to 200 rounds, evenly spaced from the first to the last."""
     if log.rounds is None:
         return None
-    at = np.unique(np.linspace(1, log.horizon, min(_PATH_POINTS, log.horizon)).round().astype(np.int64))
-    pulls, means = [], []
-    for arm in range(len(log.labels)):
-        mine = log.rounds.arms == arm
-        count = np.cumsum(mine)[at - 1]
-        total = np.cumsum(np.where(mine, log.rounds.rewards, 0.0))[at - 1]
-        pulls.append(count.tolist())
-        means.append([float(s / n) if n else None for s, n in zip(total, count, strict=True)])
-    return {"rounds": at.tolist(), "pulls": pulls, "means": means}
+    at = np.unique(np.linspace(0, log.horizon - 1, min(_PATH_POINTS, log.horizon)).round().astype(np.int64))
+    mine = log.rounds.arms == np.arange(len(log.labels))[:, None]
+    pulls = np.cumsum(mine, axis=1)[:, at]
+    sums = np.cumsum(np.where(mine, log.rounds.rewards, 0.0), axis=1)[:, at]
+    return Path(at + 1, pulls, np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan))

@@ -2,9 +2,9 @@
 
 import json
 import math
+import pathlib
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,22 @@ _COLUMNS = (
     Column("corrected", "corrected mean", "number"),
 )
 _NEVER_PULLED = Column("never_pulled", "never pulled", "share")
+
+
+class Histogram(NamedTuple):
+    """Of one arm's simulated means: equal bins from low to high; what lies beyond is in the first or last bin."""
+
+    low: float
+    high: float
+    counts: NDArray[np.int64]
+
+
+class Path(NamedTuple):
+    """The experiment, thinned for pictures: pulls and running means (NaN before the first pull) at some rounds."""
+
+    rounds: NDArray[np.int64]  # (P,), counted from 1
+    pulls: NDArray[np.int64]  # (arms, P)
+    means: Floats  # (arms, P)
 
 
 @dataclass(frozen=True)
@@ -62,8 +78,8 @@ class Debiased:
     stopped_because: str
     warnings: tuple[str, ...]
     settings: Settings
-    histograms: tuple[dict[str, Any], ...]  # of each arm's simulated mean: low, high, counts
-    path: dict[str, Any] | None  # thinned: rounds, and each arm's pulls and running means at them
+    histograms: tuple[Histogram, ...]  # of each arm's simulated means
+    path: Path | None  # None if the log has no rounds
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per arm, missing values as None: what every table is made of."""
@@ -100,12 +116,15 @@ class Debiased:
         ]
         return "\n".join(lines)
 
-    def to_json(self, path: str | Path) -> None:
+    def to_json(self, path: str | pathlib.Path) -> None:
         """Write result.json, whole or not at all."""
         write_whole(path, json.dumps(self._document(), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
     def _document(self) -> dict[str, Any]:
-        arms = [{**row, "histogram": histogram} for row, histogram in zip(self.rows(), self.histograms, strict=True)]
+        arms = [
+            {**row, "histogram": {**histogram._asdict(), "counts": histogram.counts.tolist()}}
+            for row, histogram in zip(self.rows(), self.histograms, strict=True)
+        ]
         return {
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
@@ -114,14 +133,19 @@ class Debiased:
             "stopped_because": self.stopped_because,
             "warnings": list(self.warnings),
             "arms": arms,
-            "path": self.path,
+            "path": self.path
+            and {
+                "rounds": self.path.rounds.tolist(),
+                "pulls": self.path.pulls.tolist(),
+                "means": [[_or_none(mean) for mean in arm] for arm in self.path.means],
+            },
         }
 
     @classmethod
-    def from_json(cls, path: str | Path) -> "Debiased":
+    def from_json(cls, path: str | pathlib.Path) -> "Debiased":
         """Read what `to_json` wrote. Nothing in the file is ever imported or run."""
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"cannot read the file ({error.strerror})", where=str(path)) from None
         except (ValueError, RecursionError) as error:
@@ -140,7 +164,7 @@ class Debiased:
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> "Debiased":
-        arms, settings = document["arms"], dict(document["settings"])
+        arms, path, settings = document["arms"], document["path"], dict(document["settings"])
         unseen = settings.pop("unseen")
 
         def column(key: str) -> Floats:
@@ -154,8 +178,16 @@ class Debiased:
             stopped_because=str(document["stopped_because"]),
             warnings=tuple(map(str, document["warnings"])),
             settings=Settings(**settings, unseen=None if unseen is None else (float(unseen[0]), float(unseen[1]))),
-            histograms=tuple(arm["histogram"] for arm in arms),
-            path=document["path"],
+            histograms=tuple(
+                Histogram(float(h["low"]), float(h["high"]), np.array(h["counts"], dtype=np.int64))
+                for h in (arm["histogram"] for arm in arms)
+            ),
+            path=path
+            and Path(
+                np.array(path["rounds"], dtype=np.int64),
+                np.array(path["pulls"], dtype=np.int64),
+                np.array(path["means"], dtype=np.float64),  # null becomes NaN
+            ),
         )
 
 

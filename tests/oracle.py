@@ -1,0 +1,178 @@
+"""Slow, obvious twins that judge the fast code. Imports nothing from debandit and uses numpy's generator.
+
+Rules are written as in the paper's section 3 with the settings that its tables imply: initial pulls in index order,
+ties to the lowest index. Arms and rounds are counted from 0 except where ln t needs the round's number, which begins at 1.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+
+class Rule(NamedTuple):
+    """How a rule chooses: decide(t, pulls, sums, rng) is an arm, probability(t, n1, s1, n2, s2) that of arm 2."""
+
+    opening: int
+    decide: Callable
+    probability: Callable
+
+
+def first_best(values):
+    return max(range(len(values)), key=lambda k: (values[k], -k))
+
+
+def means_of(pulls, sums):
+    return [s / n for s, n in zip(sums, pulls, strict=True)]
+
+
+def ucb(c=1.0):
+    def decide(t, pulls, sums, rng):
+        return first_best([s / n + c * np.sqrt(np.log(t + 1) / n) for s, n in zip(sums, pulls, strict=True)])
+
+    def probability(t, n1, s1, n2, s2):
+        bonus = c * np.sqrt(np.log(t + 1))
+        # equal pulls need equal bonuses, bit for bit: ties of Bernoulli arms are real
+        return (s2 / n2 + bonus / np.sqrt(n2) > s1 / n1 + bonus / np.sqrt(n1)).astype(float)
+
+    return Rule(1, decide, probability)
+
+
+def etc(pulls=10):
+    committed = {}
+
+    def decide(t, counts, sums, rng):
+        if t == pulls * len(counts):
+            committed["arm"] = first_best(means_of(counts, sums))
+        return committed["arm"]
+
+    def probability(t, n1, s1, n2, s2):
+        # with equal exploration the arm with more pulls is the committed one; before that, compare
+        return np.where(n1 == n2, s2 / n2 > s1 / n1, n2 > n1).astype(float)
+
+    return Rule(pulls, decide, probability)
+
+
+def epsilon_greedy(epsilon=0.05):
+    def decide(t, pulls, sums, rng):
+        return rng.integers(len(pulls)) if rng.random() < epsilon else first_best(means_of(pulls, sums))
+
+    def probability(t, n1, s1, n2, s2):
+        return epsilon / 2 + (1 - epsilon) * (s2 / n2 > s1 / n1)
+
+    return Rule(1, decide, probability)
+
+
+def thompson(prior_mean=0.0, prior_sd=1.0, noise_sd=1.0, initial_pulls=0, center="posterior"):
+    n0 = noise_sd**2 / prior_sd**2
+
+    def location(n, s):
+        return (s + n0 * prior_mean) / (n + n0) if center == "posterior" else s / n
+
+    def decide(t, pulls, sums, rng):
+        draws = [
+            location(n, s) + noise_sd / np.sqrt(n + n0) * rng.standard_normal()
+            for n, s in zip(pulls, sums, strict=True)
+        ]
+        return first_best(draws)
+
+    def probability(t, n1, s1, n2, s2):
+        spread = noise_sd * np.sqrt(1 / (n1 + n0) + 1 / (n2 + n0))
+        return special.ndtr((location(n2, s2) - location(n1, s1)) / spread)
+
+    return Rule(initial_pulls, decide, probability)
+
+
+def beta_thompson(alpha=1.0, beta=1.0):
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    nodes, weights = (nodes + 1) / 2, weights / 2
+
+    def decide(t, pulls, sums, rng):
+        return first_best([rng.beta(alpha + s, beta + n - s) for n, s in zip(pulls, sums, strict=True)])
+
+    def probability(t, n1, s1, n2, s2):
+        """P(B2 > B1) = E[F1(B2)]: quadrature over B2, whose density is a polynomial when alpha = beta = 1."""
+        a1, b1, a2, b2 = (
+            np.asarray(x, dtype=float)[..., None] for x in (alpha + s1, beta + n1 - s1, alpha + s2, beta + n2 - s2)
+        )
+        density = np.exp((a2 - 1) * np.log(nodes) + (b2 - 1) * np.log1p(-nodes) - special.betaln(a2, b2))
+        return (special.betainc(a1, b1, nodes) * density) @ weights
+
+    return Rule(0, decide, probability)
+
+
+def uniform():
+    def decide(t, pulls, sums, rng):
+        return rng.integers(len(pulls))
+
+    def probability(t, n1, s1, n2, s2):
+        return np.full(np.broadcast_shapes(np.shape(n1), np.shape(s1), np.shape(s2)), 0.5)
+
+    return Rule(0, decide, probability)
+
+
+def simulate(rule: Rule, draw: Callable, arms: int, horizon: int, runs: int, seed: int):
+    """(pulls, sums) of each run, one round at a time; draw(arm, rng) is a reward."""
+    rng = np.random.default_rng(seed)
+    all_pulls, all_sums = np.zeros((runs, arms), int), np.zeros((runs, arms))
+    for run in range(runs):
+        pulls, sums = [0] * arms, [0.0] * arms
+        for t in range(horizon):
+            arm = t // rule.opening if t < rule.opening * arms else rule.decide(t, pulls, sums, rng)
+            pulls[arm] += 1
+            sums[arm] += draw(arm, rng)
+        all_pulls[run], all_sums[run] = pulls, sums
+    return all_pulls, all_sums
+
+
+def replay(rule: Rule, arms: int, path_arms, path_rewards):
+    """The arms that a deterministic rule would have chosen, given what came before."""
+    pulls, sums, chosen = [0] * arms, [0.0] * arms, []
+    for t, (arm, reward) in enumerate(zip(path_arms, path_rewards, strict=True)):
+        chosen.append(t // rule.opening if t < rule.opening * arms else rule.decide(t, pulls, sums, None))
+        pulls[arm] += 1
+        sums[arm] += reward
+    return np.array(chosen)
+
+
+class Exact(NamedTuple):
+    """Of a two-armed Bernoulli bandit, without random numbers."""
+
+    bias: np.ndarray  # given that the arm was pulled
+    pulls: np.ndarray
+    never_pulled: np.ndarray
+
+
+def enumerate_two_arms(rule: Rule, p1: float, p2: float, horizon: int) -> Exact:
+    """Forward pass over the states (n1, s1, s2): the probability of each after every round."""
+    state = np.zeros((1, 1, 1))
+    state[0, 0, 0] = 1.0
+    for t in range(horizon):
+        n1, s1, s2 = np.ogrid[: t + 1, : t + 1, : t + 1]
+        n2 = t - n1
+        reachable = (s1 <= n1) & (s2 <= n2) & (state > 0)
+        if t < 2 * rule.opening:
+            second = np.full(state.shape, float(t >= rule.opening))
+        else:
+            where = np.nonzero(reachable)
+            second = np.zeros(state.shape)
+            a, b, c = (axis.astype(float) for axis in where)
+            second[where] = rule.probability(t, a, b, t - a, c)
+        to_first, to_second = state * (1 - second), state * second
+        state = np.zeros((t + 2, t + 2, t + 2))
+        state[1:, 1:, :-1] += to_first * p1
+        state[1:, :-1, :-1] += to_first * (1 - p1)
+        state[:-1, :-1, 1:] += to_second * p2
+        state[:-1, :-1, :-1] += to_second * (1 - p2)
+    n1, s1, s2 = np.ogrid[: horizon + 1, : horizon + 1, : horizon + 1]
+    n2 = horizon - n1
+    bias, pulls, never = [], [], []
+    for n, s, p in ((n1, s1, p1), (n2, s2, p2)):
+        pulled = n > 0
+        mean = np.where(pulled, s / np.maximum(n, 1), 0.0)
+        share = (state * pulled).sum()
+        bias.append((state * pulled * mean).sum() / share - p)
+        pulls.append((state * n).sum())
+        never.append((state * ~pulled).sum())
+    return Exact(np.array(bias), np.array(pulls), np.array(never))

@@ -1,0 +1,128 @@
+"""Same seed, same answer, whatever the threads, the chunks and the company."""
+
+import numpy as np
+import pytest
+from catalogue import ALLOWED, RULES, WORLDS
+
+import debandit as db
+from debandit.engine import spread
+from debandit.simulation import tally
+
+
+def same(one, two):
+    np.testing.assert_array_equal(one.pulls, two.pulls)
+    np.testing.assert_array_equal(one.sums, two.sums)
+
+
+@pytest.mark.parametrize(("rule", "world"), ALLOWED)
+def test_threads_and_chunks_change_no_bit(rule, world, monkeypatch):
+    def run(threads):
+        return db.simulate(RULES[rule][0], WORLDS[world], horizon=40, runs=1500, seed=7, threads=threads)
+
+    one = run(1)
+    same(one, run(3))
+    monkeypatch.setattr(spread, "_ROUNDS_PER_CHUNK", 1)
+    same(one, run(2))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_first_runs_do_not_depend_on_how_many_follow(rule):
+    few, many = (db.simulate(RULES[rule][0], WORLDS["bernoulli"], horizon=40, runs=n, seed=7) for n in (77, 500))
+    np.testing.assert_array_equal(few.sums, many.sums[:77])
+
+
+def test_tallies_do_not_depend_on_threads_chunks_or_steps(monkeypatch):
+    world = db.worlds.Normal([[1, 2], [3, 1], [0, 0]], [[1, 1], [2, 1], [1, 1]])
+    one = tally(db.UCB(), world, horizon=50, runs=1300, seed=2, threads=1)
+    monkeypatch.setattr(spread, "_ROUNDS_PER_CHUNK", 1)
+    two = tally(db.UCB(), world, horizon=50, runs=1300, seed=2, threads=3)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
+    runs = db.simulate(db.UCB(), world, horizon=50, runs=1300, seed=2)
+    np.testing.assert_allclose(one.bias, runs.bias(), rtol=1e-10)
+    np.testing.assert_allclose(one.bias_se, runs.bias_se(), rtol=1e-10)
+    np.testing.assert_array_equal(one.pulls, runs.pulls.sum(axis=1))
+
+
+def test_a_stack_of_worlds_gives_each_world_its_own_runs():
+    means, sds = [[1, 1.5], [1, 1.5], [0, 3]], [[1, 1]] * 3
+    stack = db.simulate(db.UCB(), db.worlds.Normal(means, sds), horizon=30, runs=300, seed=1)
+    assert stack.pulls.shape == stack.means.shape == (3, 300, 2)
+    assert stack.bias().shape == (3, 2)
+    same_world = db.simulate(db.UCB(), db.worlds.Normal(means[0], sds[0]), horizon=30, runs=300, seed=1)
+    np.testing.assert_array_equal(stack.sums[0], same_world.sums)
+    assert (stack.sums[0] != stack.sums[1]).any(axis=1).all()  # equal worlds, but streams of their own
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**64 - 1])
+def test_seeds_differ(seed):
+    one = db.simulate(db.UCB(), WORLDS["normal"], horizon=30, runs=100, seed=seed)
+    two = db.simulate(db.UCB(), WORLDS["normal"], horizon=30, runs=100, seed=5)
+    assert (one.sums != two.sums).any(axis=1).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_paths_add_up(rule):
+    runs = db.simulate(RULES[rule][0], WORLDS["bernoulli"], horizon=45, runs=200, seed=7, paths=True)
+    for arm in range(3):
+        mine = runs.path_arms == arm
+        np.testing.assert_array_equal(mine.sum(axis=1), runs.pulls[:, arm])
+        np.testing.assert_array_equal((mine * runs.path_rewards).sum(axis=1), runs.sums[:, arm])
+    log = runs.log(3)
+    assert log.labels == ("1", "2", "3")
+    np.testing.assert_array_equal(log.pulls, runs.pulls[3])
+    if not rule.startswith("etc"):  # which skips its rounds unless they are wanted
+        same(runs, db.simulate(RULES[rule][0], WORLDS["bernoulli"], horizon=45, runs=200, seed=7))
+
+
+@pytest.mark.parametrize("world", ["normal", "bernoulli", "empirical"])
+@pytest.mark.parametrize("rule", ["etc", "epsilon"])
+def test_doubling_rewards_doubles_sums_bit_for_bit(rule, world):
+    """Doubling is exact in floating point and greedy comparisons do not see it."""
+    if world == "normal":
+        worlds = [db.worlds.Normal(np.array([1.0, 1.5]) * c, np.array([1.0, 0.7]) * c) for c in (1, 2)]
+    else:
+        samples = [np.array([0.0, 1.0, 0.3]), np.array([0.1, 0.9])]
+        worlds = [db.worlds.Empirical([c * s for s in samples]) for c in (1, 2)]
+    one, two = (db.simulate(RULES[rule][0], w, horizon=60, runs=500, seed=9) for w in worlds)
+    np.testing.assert_array_equal(one.pulls, two.pulls)
+    np.testing.assert_array_equal(2 * one.sums, two.sums)
+
+
+def test_shifting_rewards_does_not_change_the_choices_of_ucb():
+    one, two = (
+        db.simulate(db.UCB(), db.worlds.Normal([1.0 + c, 1.5 + c], [1, 1]), horizon=60, runs=2000, seed=9)
+        for c in (0.0, 8.0)
+    )
+    np.testing.assert_array_equal(one.pulls, two.pulls)
+
+
+def test_means_are_missing_where_an_arm_was_never_pulled():
+    runs = db.simulate(db.ThompsonSampling(), WORLDS["normal"], horizon=2, runs=50, seed=1)
+    np.testing.assert_array_equal(np.isnan(runs.means), runs.pulls == 0)
+    assert np.isfinite(runs.bias()).all()
+
+
+@pytest.mark.parametrize("arms", [2, 3, 5, 6, 7, 10, 33])
+def test_any_number_of_arms(arms):
+    """UCB with no noise at all: the best arm wins, the others get what the bonus gives them."""
+    world = db.worlds.Normal(np.arange(arms) / arms, np.zeros(arms))
+    runs = db.simulate(db.UCB(c=0.0), world, horizon=arms + 20, runs=3, seed=0)
+    expected = np.ones(arms)
+    expected[-1] = 21
+    np.testing.assert_array_equal(runs.pulls, np.tile(expected, (3, 1)))
+
+
+def test_bad_arguments_are_refused():
+    world = WORLDS["normal"]
+    for bad in ({"horizon": 0, "runs": 10}, {"horizon": 10, "runs": 0}, {"horizon": 10, "runs": 10, "seed": -1}):
+        with pytest.raises(db.InputError):
+            db.simulate(db.UCB(), world, **bad)
+    with pytest.raises(db.InputError, match="threads"):
+        db.simulate(db.UCB(), world, horizon=10, runs=10, threads=0)
+    with pytest.raises(db.InputError, match="30 initial pulls"):
+        db.simulate(db.ExploreThenCommit(), world, horizon=29, runs=10)
+    with pytest.raises(db.InputError, match="0/1"):
+        db.simulate(db.BetaThompson(), world, horizon=10, runs=10)
+    with pytest.raises(db.InputError, match="paths=True"):
+        db.simulate(db.UCB(), world, horizon=10, runs=10).log(0)
