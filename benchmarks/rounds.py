@@ -2,8 +2,8 @@
 
     python benchmarks/rounds.py [--race DIR_OR_SO]
 
-Only ratios inside one run mean anything on a busy machine. So the variants take turns, and the fastest turn of each
-counts. Before anything is timed, the variants must pull the arms equally often: a fast version of another rule is no
+Only ratios inside one run mean anything on a busy machine. So all variants of all rows take turns, and the fastest
+turn of each counts. Before anything is timed, the variants must pull the arms equally often: a fast version of another rule is no
 comparison. The exit code is 1 if they do not; missed targets are only printed.
 """
 
@@ -30,6 +30,9 @@ from debandit.tables import Column, render
 EPSILON = 0.1
 COMMIT_AFTER = 10  # pulls of each arm
 POOL_SIZE = 50  # values of each arm in the resampled world
+REPETITIONS = 15
+THREAD_REPETITIONS = 12
+THREAD_LOAD = 4  # times the runs of the other tables
 TOLERANCE = 4.5  # combined standard errors
 NUMPY_ROUNDS = 1_000  # of a longer horizon numpy plays only these: its cost per round does not depend on the round
 LIMIT_OF_GROWTH = 0.05  # of the memory that keeping the runs takes
@@ -38,6 +41,7 @@ Generator = np.random.Generator
 Array = np.ndarray
 NumpyChoice = Callable[[Generator, int, Array, Array, Array | None], Array]
 PythonChoice = Callable[[random.Random, int, list[float], list[int], int | None], int]
+Calls = dict[str, Callable[[], object]]
 Race = Callable[[str, int, int, int], tuple[Array, Array]]  # (rule, arms, rounds, runs) to sums and pulls
 
 
@@ -145,7 +149,6 @@ class Case(NamedTuple):
     runs: int
     numpy_runs: int
     python_runs: int  # 0: left out
-    repetitions: int
     targets: Targets
 
     @property
@@ -220,11 +223,11 @@ def cases() -> list[Case]:
     """Short experiments with two arms, long ones with ten; the last two rows have no targets."""
     two, ten = normal_place(2), normal_place(10)
 
-    def short(rule: Rule, place: Place, targets: Targets, runs: int = 51_200) -> Case:
-        return Case(rule, place, 100, runs, 8_000, 250, 30, targets)
+    def short(rule: Rule, place: Place, targets: Targets, runs: int = 102_400) -> Case:
+        return Case(rule, place, 100, runs, 8_000, 250, targets)
 
     def long(rule: Rule, targets: Targets) -> Case:
-        return Case(rule, ten, 10_000, 1_024, 4_000, 0, 10, targets)
+        return Case(rule, ten, 10_000, 1_024, 4_000, 0, targets)
 
     return [
         short(UCB, two, Targets(10, 300, 1.2, 1.7)),
@@ -234,7 +237,7 @@ def cases() -> list[Case]:
         long(UCB, Targets(15, None, 1.2, 1.7)),
         long(THOMPSON, Targets(15, None, 1.4, 1.7)),
         long(EPSILON_GREEDY, Targets(15, None, 1.4, 1.7)),
-        short(BETA_THOMPSON, bernoulli_place(2), Targets()),
+        short(BETA_THOMPSON, bernoulli_place(2), Targets(), runs=12_800),
         short(UCB, empirical_place(2), Targets()),
     ]
 
@@ -345,49 +348,62 @@ def compare_pulls(case: Case, race: Race | None) -> dict[str, Any]:
     return case.title | row | {"against": against, "rounds": rounds, "verdict": "agree" if agrees else "DISAGREE"}
 
 
-def fastest(calls: dict[str, Callable[[], object]], repetitions: int, clock: Callable[[], float]) -> dict[str, float]:
-    """The shortest time of each call; they take turns, so that a slow spell of the machine hits all of them."""
-    best = dict.fromkeys(calls, math.inf)
+def fastest(rows: Sequence[Calls], repetitions: int, clock: Callable[[], float]) -> list[dict[str, float]]:
+    """The shortest time of each call; all take turns, so that a slow spell of the machine hits all of them."""
+    best = [dict.fromkeys(calls, math.inf) for calls in rows]
     for _ in range(repetitions):
-        for name, call in calls.items():
-            start = clock()
-            call()
-            best[name] = min(best[name], clock() - start)
+        for calls, times in zip(rows, best, strict=True):
+            for name, call in calls.items():
+                start = clock()
+                call()
+                times[name] = min(times[name], clock() - start)
     return best
 
 
-def time_rounds(case: Case, race: Race | None) -> dict[str, float | None]:
+def time_rounds(rows: Sequence[Case], race: Race | None) -> list[dict[str, float | None]]:
     """Nanoseconds per round on one core. CPU time of the process, because debandit works in a thread of its own."""
-    name = case.race_name
-    rounds = {"debandit": case.rounds * case.runs, "numpy": case.numpy_rounds * case.numpy_runs}
-    calls: dict[str, Callable[[], object]] = {
+    seconds = fastest([one_core_calls(case, race) for case in rows], REPETITIONS, time.process_time)
+    return [
+        {name: 1e9 * times[name] / rounds if name in times else None for name, rounds in rounds_timed(case).items()}
+        for case, times in zip(rows, seconds, strict=True)
+    ]
+
+
+def one_core_calls(case: Case, race: Race | None) -> Calls:
+    """What is timed, by the name of its column."""
+    calls: Calls = {
         "debandit": lambda: play_debandit(case, case.rounds, case.runs),
         "numpy": lambda: play_numpy(case, case.numpy_rounds, case.numpy_runs),
     }
-    if race is not None and name is not None:
-        rounds["race"] = case.rounds * case.runs
+    if race is not None and (name := case.race_name) is not None:
         calls["race"] = lambda: race(name, case.arms, case.rounds, case.runs)
     if case.python_runs:
-        rounds["python"] = case.rounds * case.python_runs
         calls["python"] = lambda: play_python(case, case.rounds, case.python_runs)
-    seconds = fastest(calls, case.repetitions, time.process_time)
-    nanoseconds = {key: 1e9 * seconds[key] / rounds[key] for key in seconds}
-    return {key: nanoseconds.get(key) for key in ("debandit", "numpy", "python", "race")}
+    return calls
 
 
-def time_threads(case: Case) -> dict[str, Any]:
-    """Wall-clock seconds with one and with two threads, of enough work to share."""
-    runs = 4 * case.runs
-    seconds = fastest(
-        {
-            "one": lambda: play_debandit(case, case.rounds, runs, threads=1),
-            "two": lambda: play_debandit(case, case.rounds, runs, threads=2),
-        },
-        case.repetitions,
-        time.perf_counter,
-    )
-    one, two = (1e9 * seconds[key] / (case.rounds * runs) for key in ("one", "two"))
-    return case.title | {"one": one, "two": two, "speedup": at_least(one / two, case.targets.threads)}
+def rounds_timed(case: Case) -> dict[str, int]:
+    """How many rounds each of these calls plays."""
+    ours = case.rounds * case.runs
+    numpy_rounds, python_rounds = case.numpy_rounds * case.numpy_runs, case.rounds * case.python_runs
+    return {"debandit": ours, "numpy": numpy_rounds, "python": python_rounds, "race": ours}
+
+
+def time_threads(rows: Sequence[Case]) -> list[dict[str, Any]]:
+    """Wall-clock nanoseconds per round with one and with two threads, of so many runs that there are many chunks."""
+    seconds = fastest([thread_calls(case) for case in rows], THREAD_REPETITIONS, time.perf_counter)
+    table = []
+    for case, times in zip(rows, seconds, strict=True):
+        one, two = (1e9 * times[key] / (case.rounds * THREAD_LOAD * case.runs) for key in ("one", "two"))
+        table.append(case.title | {"one": one, "two": two, "speedup": at_least(one / two, case.targets.threads)})
+    return table
+
+
+def thread_calls(case: Case) -> Calls:
+    return {
+        "one": lambda: play_debandit(case, case.rounds, THREAD_LOAD * case.runs, threads=1),
+        "two": lambda: play_debandit(case, case.rounds, THREAD_LOAD * case.runs, threads=2),
+    }
 
 
 def peak_megabytes() -> float:
@@ -417,11 +433,16 @@ def memory_report() -> str:
 
 
 def at_least(ratio: float, target: float | None) -> str:
-    return f"{ratio:.3g}" if target is None else f"{ratio:.3g} (>= {target:g}) {'met' if ratio >= target else 'missed'}"
+    return four_digits(ratio) + ("" if target is None else f" (>= {target:g}) {'met' if ratio >= target else 'missed'}")
 
 
 def at_most(ratio: float, target: float | None) -> str:
-    return f"{ratio:.3g}" if target is None else f"{ratio:.3g} (<= {target:g}) {'met' if ratio <= target else 'missed'}"
+    return four_digits(ratio) + ("" if target is None else f" (<= {target:g}) {'met' if ratio <= target else 'missed'}")
+
+
+def four_digits(ratio: float) -> str:
+    """Enough to see why a target was narrowly missed."""
+    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:#.4g}"
 
 
 def ratios(case: Case, times: dict[str, float | None]) -> dict[str, str]:
@@ -441,8 +462,9 @@ def show(title: str, rows: Sequence[dict[str, Any]], extra: Iterable[Column], de
 
 
 def show_pulls(rows: Sequence[dict[str, Any]]) -> None:
-    columns = [Column("numpy", "numpy", "number"), Column("python", "python", "number"), Column("race", "C++", "number")]
-    columns += [Column("against", "C++ compared with", "text"), Column("verdict", "", "text")]
+    columns = [Column("numpy", "numpy", "number"), Column("python", "python", "number")]
+    columns += [Column("race", "C++", "number"), Column("against", "C++ compared with", "text")]
+    columns += [Column("verdict", "", "text")]
     show(f"Mean pulls: largest difference from debandit in standard errors (at most {TOLERANCE})", rows, columns, 1)
 
 
@@ -456,7 +478,8 @@ def show_times(rows: Sequence[dict[str, Any]]) -> None:
 
 def show_threads(rows: Sequence[dict[str, Any]]) -> None:
     columns = [Column("one", "1 thread", "number"), Column("two", "2 threads", "number")]
-    show(f"Nanoseconds of wall clock per round; {os.cpu_count()} cores", rows, [*columns, Column("speedup", "speed-up", "text")])
+    columns.append(Column("speedup", "speed-up", "text"))
+    show(f"Nanoseconds of wall clock per round; {os.cpu_count()} cores", rows, columns)
 
 
 def show_ratios(rows: Sequence[dict[str, Any]]) -> None:
@@ -469,6 +492,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Time simulated rounds, as ratios in one run.")
     parser.add_argument("--race", type=Path, metavar="DIR_OR_SO", help="a hand-written kernel to compare with")
     path = parser.parse_args().race
+    if path is not None and not path.exists():
+        parser.error(f"there is no {path}")
     memory = memory_report()
     race = None if path is None else load_race(path)
     rows = cases()
@@ -477,9 +502,9 @@ def main() -> int:
     if any(row["verdict"] != "agree" for row in pulls):
         print("\nThe variants do not play the same rule, so their times say nothing.", file=sys.stderr)
         return 1
-    times = [time_rounds(case, race) for case in rows]
+    times = time_rounds(rows, race)
     show_times([case.title | row for case, row in zip(rows, times, strict=True)])
-    show_threads([time_threads(case) for case in rows if case.targets.threads])
+    show_threads(time_threads([case for case in rows if case.targets.threads]))
     show_ratios([case.title | row | ratios(case, row) for case, row in zip(rows, times, strict=True)])
     print(f"\n{memory}")
     return 0

@@ -1,7 +1,7 @@
 """Slow, obvious twins that judge the fast code. Imports nothing from debandit and uses numpy's generator.
 
 Rules are written as in the paper's section 3 with the settings that its tables imply: initial pulls in index order,
-ties to the lowest index. Arms and rounds are counted from 0 except where ln t needs the round's number, which begins at 1.
+ties to the lowest index. Arms and rounds are counted from 0, except in ln t, where the first round is 1.
 """
 
 from collections.abc import Callable

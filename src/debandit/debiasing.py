@@ -162,7 +162,7 @@ def _estimate(
         reached = np.nan_to_num(total.bias_se / target).max(axis=1) < 1  # NaN: never pulled, and more runs are no help
         more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
     bias, bias_se, never = total.bias, total.bias_se, 1.0 - total.pulled / total.runs[:, None]
-    counts = np.isfinite(target).any(axis=1)
+    counts = target.min(axis=1) < np.inf
     return [
         _Estimate(
             int(total.runs[i]),

@@ -1,8 +1,9 @@
 """High-precision values of the paper's experiments (tables 1 and 2), T = 100.
 
 reference.csv: `bias` is E[naive] - mu from 1,024,000 runs; `estMB` and `estEB` are mean estimated biases over 6,016
-experiments with 100 runs each. They come from an independent implementation with numpy's generator. `TSconj` is Thompson
-sampling with prior N(0,1), noise variance 1 and no initial pulls; `TSraw` pulls each arm once and draws N(S/N, 1/(N+1)).
+experiments with 100 runs each, all from an independent implementation with numpy's generator. `TSconj` is Thompson
+sampling with prior N(0,1), noise variance 1 and no initial pulls; `TSraw` pulls each arm once and then draws from
+N(S/N, 1/(N+1)).
 """
 
 import csv

@@ -60,7 +60,7 @@ def nested_samples(samples: object, where: str) -> tuple[list[Floats], tuple[int
     """Samples per arm, or per world and arm, as a flat list with the shape (arms,) or (W, arms)."""
     try:
         worlds = list(samples)  # type: ignore[call-overload]
-        single = all(np.ndim(sample) == 1 and not isinstance(sample[0], (list, tuple, np.ndarray)) for sample in worlds)
+        single = all(np.ndim(sample[0]) == 0 for sample in worlds)
         nested = [worlds] if single else [list(world) for world in worlds]
         flat = [np.array(sample, dtype=np.float64) for world in nested for sample in world]
     except (TypeError, ValueError, IndexError, KeyError):

@@ -1,0 +1,217 @@
+"""The installed command, as a user meets it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import debandit
+
+DEMO = Path(debandit.__file__).parent / "data" / "two_drugs.csv"
+
+
+def run(*arguments, cwd=None, **environment):
+    command = [sys.executable, "-m", "debandit", *map(str, arguments)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+
+
+def fails(code, *arguments, **options):
+    """The error text of a command that must end with that exit code, without a traceback or any output."""
+    result = run(*arguments, **options)
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    return result.stderr
+
+
+@pytest.fixture
+def trial(tmp_path):
+    return Path(shutil.copy(DEMO, tmp_path / "trial.csv"))
+
+
+def test_debias(trial):
+    result = run("debias", trial, "--arm", "drug", "--reward", "response", "--policy", "ucb(c=1)", "--seed", 1)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""  # no progress bar where there is no terminal
+    lines = result.stdout.splitlines()
+    assert lines[0] == "2 arms, 100 rounds; rule ucb(c=1), world gaussian"
+    assert lines[2].split() == ["arm", "pulls", "naive", "mean", "bias", "±", "MC", "s.e.", "corrected", "mean"]
+    assert [line.split()[:3] for line in lines[4:6]] == [["A", "91", "1.479"], ["B", "9", "0.706"]]
+    assert "seed 1" in lines[-1]
+
+
+def test_debias_to_json_matches_the_library(trial):
+    columns = ("--arm", "drug", "--reward", "response")
+    options = ("--policy", "ucb", "--world", "efron", "--runs", 2000, "--json", "r.json", "--threads", 1)
+    result = run("debias", "trial.csv", *columns, *options, cwd=trial.parent)
+    assert result.returncode == 0, result.stderr
+    written = debandit.Debiased.from_json(trial.parent / "r.json")
+    log = debandit.read_log(trial, arm="drug", reward="response")
+    assert str(written) == str(debandit.debias(log, debandit.UCB(), world="efron", runs=2000)) == result.stdout.rstrip()
+
+
+def test_simulate():
+    result = run("simulate", "--policy", "epsilon_greedy(epsilon=0.05)", "--world", "normal(means=[1,1.5], sds=[1,1])",
+                 "--horizon", 100, "--runs", 20_000)  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    first = result.stdout.splitlines()[4].split()
+    assert first[:2] == ["1", "1.0000"]
+    assert abs(float(first[4].replace("−", "-")) + 0.1671) < 0.02  # -0.1671 +- 0.0004 by an independent implementation
+
+
+def test_demo_tells_the_story_and_the_next_step():
+    result = run("demo")
+    assert result.returncode == 0, result.stderr
+    assert "91 got drug A and 9 got drug B" in result.stdout
+    assert "debandit debias trial.csv" in result.stdout
+
+
+def test_the_embedded_trial_is_a_log_of_ucb():
+    import oracle
+
+    log = debandit.read_log(DEMO, arm="drug", reward="response")
+    chosen = oracle.replay(oracle.ucb(), 2, log.rounds.arms, log.rounds.rewards)
+    assert (chosen == log.rounds.arms).all()
+
+
+def test_help_and_version():
+    assert run("--version").stdout.strip() == f"debandit, version {debandit.__version__}"
+    text = run("debias", "--help").stdout
+    for part in ("--unseen", "thompson(prior_mean=0.0", "multiplier(weights='gaussian')"):
+        assert part in text
+    assert "bernoulli(means=...)" in run("simulate", "--help").stdout
+
+
+def test_help_loads_no_numba():
+    code = "import sys, debandit.cli as c; c.main(['--help']); print({'numba', 'numpy', 'pandas'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.stdout.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"),
+    [
+        (["debias", "none.csv", "--policy", "ucb"], 2, ["none.csv", "no such file"]),
+        (["debias", "trial.csv", "--policy", "ucb"], 2, ["no column 'arm'", "--arm", "patient, drug, response"]),
+        (["debias", "trial.csv"], 2, ["Missing option '--policy'"]),
+        (["debias", "trial.csv", "--policy", "ubc"], 2, ["--policy", "Did you mean ucb?", "etc(pulls=10)"]),
+        (["debias", "trial.csv", "--policy", "ucb(c=-1)"], 2, ["c must be a number at least 0, not -1"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--world", "efrom"], 2, ["--world", "Did you mean efron?"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--runs", "lots"], 2, ["--runs", "'lots'", "auto"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--runs", "1"], 2, ["runs must be"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--unseen", "1"], 2, ["--unseen", "two numbers"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--seed", "x"], 2, ["--seed"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--arms", "A,B,C"], 1, ["no reward was logged for C", "--unseen"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--arms", "A,D"], 2, ["'B' is in the log but not in the list"]),
+        (["debias", "trial.csv", "--policy", "etc(pulls=51)"], 2, ["102 initial pulls"]),
+        (["debias", "trial.csv", "--policy", "beta_thompson"], 2, ["0/1 rewards"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--json", "no/such/r.json"], 2, ["cannot write", "no/such/r.json"]),
+        (["debias", ".", "--policy", "ucb"], 2, ["directory"]),
+        (["simulate", "--policy", "ucb", "--world", "normal", "--horizon", "9"], 2, ["normal needs means, sds"]),
+        (["simulate", "--policy", "ucb", "--world", "gaussian", "--horizon", "9"], 2, ["bernoulli(means=...)"]),
+        (["nonsense"], 2, ["No such command 'nonsense'"]),
+    ],
+)
+def test_mistakes_are_explained(trial, arguments, code, expected):
+    columns = ["--arm", "drug", "--reward", "response"]
+    plain = arguments in (["debias", "none.csv", "--policy", "ucb"], ["debias", "trial.csv", "--policy", "ucb"])
+    extra = [] if plain or arguments[0] != "debias" else columns
+    text = fails(code, *arguments, *extra, cwd=trial.parent)
+    for part in expected:
+        assert part in text
+    assert len(text) < 1500
+
+
+def test_labels_are_shown_as_text(tmp_path):
+    (tmp_path / "x.csv").write_text(
+        'arm,reward\n"=HYPERLINK(""x"")",1\n<script>,2\n"=HYPERLINK(""x"")",2\n<script>,0\n'
+    )
+    result = run("debias", "x.csv", "--policy", "ucb", "--runs", 100, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert '=HYPERLINK("x")' in result.stdout
+    assert "<script>" in result.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_ctrl_c_answers_at_once():
+    command = [sys.executable, "-m", "debandit", "simulate", "--policy", "ucb", "--world", "bernoulli(means=[0.3,0.6])",
+               "--horizon", "1000000", "--runs", "100000"]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(4)  # hours of work; by now the threads are busy
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=10)
+    assert (process.returncode, output) == (130, "")
+    assert errors.strip() == "interrupted"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
+def test_a_progress_bar_appears_on_a_terminal():
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 100, 0, 0))
+    command = [sys.executable, "-m", "debandit", "simulate", "--policy", "thompson", "--horizon", "1000",
+               "--runs", "200000", "--world", "normal(means=[1,2,3,4], sds=[1,1,1,1])"]  # fmt: skip
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=follower, timeout=300, check=True)
+    os.close(follower)
+    shown = b""
+    try:
+        while chunk := os.read(leader, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that nobody writes to the terminal any more
+        pass
+    os.close(leader)
+    assert b"simulating" in shown
+    assert b"runs/s" in shown
+
+
+def test_kernels_are_kept_in_the_cache_directory(trial, tmp_path):
+    cache = tmp_path / "cache"
+    arguments = ("debias", trial, "--arm", "drug", "--reward", "response", "--policy", "ucb", "--runs", 100)
+    first = run(*arguments, DEBANDIT_CACHE_DIR=str(cache))
+    compiled = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
+    assert len(compiled) == 2  # numba's index and code
+    second = run(*arguments, DEBANDIT_CACHE_DIR=str(cache))
+    assert first.stdout == second.stdout
+    assert first.stderr == second.stderr == ""
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")} == compiled
+    assert [path.suffix for path in (cache / "kernels").iterdir() if path.is_file()] == [".py"]  # no leftovers
+
+
+def test_an_unusable_cache_directory_is_said_once_and_harmless(trial, tmp_path):
+    (tmp_path / "file").write_text("")
+    arguments = (
+        "debias",
+        trial,
+        "--arm",
+        "drug",
+        "--reward",
+        "response",
+        "--policy",
+        "ucb",
+        "--json",
+        tmp_path / "r.json",
+    )
+    result = run(*arguments, DEBANDIT_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert result.returncode == 0
+    assert result.stderr.count("warning:") == 1
+    assert "DEBANDIT_CACHE_DIR" in result.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["runs"] >= 1024

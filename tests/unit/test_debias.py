@@ -1,0 +1,204 @@
+"""Algorithm 1 and its record."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from catalogue import Z, z_scores
+
+import debandit as db
+from debandit.debiasing import AUTO_CAP, AUTO_FIRST
+from debandit.simulation import tally
+
+
+@pytest.fixture(scope="module")
+def log():
+    world = db.worlds.Normal([1, 1.5], [1, 1])
+    return db.simulate(db.UCB(), world, horizon=100, runs=5, seed=8, paths=True).log(2)
+
+
+def test_the_bias_is_that_of_the_rule_in_the_log_s_own_world(log):
+    """Steps 2 to 9 of Algorithm 1, done by hand with `simulate`."""
+    result = db.debias(log, db.UCB(), runs=40_000, seed=1)
+    samples = log.samples()
+    world = db.worlds.Normal([s.mean() for s in samples], [s.std() for s in samples])
+    runs = db.simulate(db.UCB(), world, horizon=100, runs=40_000, seed=99)
+    assert np.abs(z_scores(result.bias - runs.bias(), result.bias_se, runs.bias_se())).max() < Z
+    np.testing.assert_allclose(result.bias_se, runs.bias_se(), rtol=0.05)
+    np.testing.assert_array_equal(result.naive, log.means)
+    np.testing.assert_array_equal(result.corrected, result.naive - result.bias)
+
+
+def test_etc_is_the_closed_form(log):
+    """eq:MB-bias: for two arms and ETC the bootstrap world's bias is known exactly."""
+    world = db.worlds.Normal([1, 1.5], [1, 1])
+    policy = db.ExploreThenCommit(pulls=10)
+    one = db.simulate(policy, world, horizon=100, runs=1, seed=8, paths=True).log(0)
+    result = db.debias(one, policy, runs=200_000, seed=1)
+    m, horizon, total = 10, 100, one.variances.sum()
+    exact = -(horizon - 2 * m) / (horizon - m) * one.variances / np.sqrt(2 * np.pi * total * m)
+    exact = exact * np.exp(-m / (2 * total) * (one.means[0] - one.means[1]) ** 2)
+    assert np.abs(z_scores(result.bias - exact, result.bias_se)).max() < Z
+    wrong = db.debias(one, db.ExploreThenCommit(pulls=5), runs=200_000, seed=1)  # control
+    assert np.abs(z_scores(wrong.bias - exact, wrong.bias_se)).max() > 2 * Z
+
+
+def test_simulate_and_debias_share_no_stream(log):
+    bootstrap = db.worlds.Normal(log.means, np.sqrt(log.variances))
+    assert (
+        tally(db.UCB(), bootstrap, horizon=100, runs=1024).bias[0] != db.debias(log, db.UCB(), runs=1024).bias
+    ).all()
+
+
+def test_auto_stops_when_the_error_is_small_enough(log):
+    result = db.debias(log, db.UCB(), seed=3)
+    target = 0.1 * np.sqrt(log.variances / log.pulls)
+    assert (result.bias_se < target).all()
+    assert result.runs >= AUTO_FIRST
+    assert "10 %" in result.stopped_because
+    fixed = db.debias(log, db.UCB(), runs=result.runs, seed=3)
+    np.testing.assert_array_equal(fixed.bias, result.bias)
+    np.testing.assert_array_equal(fixed.bias_se, result.bias_se)
+    assert fixed.stopped_because == "as many as asked for"
+
+
+def test_auto_stops_at_the_limit():
+    """One arm's mean is known so well that its target cannot be reached: 2,500 pulls in the log, one in each run."""
+    quiet = np.tile([-1e-3, 1e-3], 1250)  # the target is 0.1 * 1e-3 / sqrt(2500) = 2e-6; one pull in each of 200,000
+    log = db.ExperimentLog(["a"] * 2500 + ["b"] * 3, [*quiet, 4.9, 5.0, 5.1])  # runs gives 1e-3 / sqrt(200000) = 2.2e-6
+    result = db.debias(log, db.EpsilonGreedy(epsilon=0.0), world="gaussian", seed=1)
+    assert result.runs == AUTO_CAP
+    assert "limit of 200,000" in result.stopped_because
+
+
+def test_many_logs_in_one_call(log):
+    other = db.ExperimentLog(["a", "b", "c"] * 20, np.arange(60.0) % 7)
+    together = db.debias([log, other, log], db.UCB(), seed=4)
+    alone = db.debias(log, db.UCB(), seed=4)
+    np.testing.assert_array_equal(together[0].bias, alone.bias)
+    assert together[1].labels == ("a", "b", "c")
+    assert (together[0].bias != together[2].bias).all()  # the same log in another place has streams of its own
+    assert db.debias([], db.UCB()) == []
+
+
+@pytest.mark.parametrize("world", ["gaussian", "efron", "multiplier", "multiplier(weights=rademacher)"])
+def test_every_world(log, world):
+    result = db.debias(log, "ucb", world=world, runs=4000)
+    assert (result.bias < 0).all()
+    again = db.debias(log, result.settings.policy, world=result.settings.world, runs=4000, threads=1)
+    np.testing.assert_array_equal(result.bias, again.bias)
+
+
+def test_unseen_arms_are_refused_or_given_a_world():
+    log = db.ExperimentLog(["a", "b"] * 10, np.arange(20.0), labels=["a", "b", "c", "d"])
+    with pytest.raises(db.Refused, match=r"c, d(.|\n)*--unseen"):
+        db.debias(log, db.ThompsonSampling())
+    for world in ("gaussian", "efron", "multiplier"):
+        result = db.debias(log, db.ThompsonSampling(), world=world, unseen=(1.0, 2.0), runs=500)
+        assert np.isnan(result.naive[2:]).all()
+        assert np.isnan(result.corrected[2:]).all()
+        assert np.isnan(result.bias[2:]).all()
+        assert np.isfinite(result.corrected[:2]).all()
+        assert any("c, d: no reward" in warning for warning in result.warnings)
+    with pytest.raises(db.InputError, match="unseen"):
+        db.debias(log, db.ThompsonSampling(), unseen=(1.0, -2.0))
+
+
+def test_warnings_say_what_is_wrong():
+    once = db.debias(db.ExperimentLog(["a"] * 9 + ["b"], [*range(9), 2.5]), db.UCB(), runs=500)
+    assert any(warning.startswith("b: pulled once") for warning in once.warnings)
+    binary = db.ExperimentLog(["a", "b"] * 30, [1, 1] * 29 + [0, 0])
+    outside = db.debias(binary, db.EpsilonGreedy(), runs=3000)
+    assert outside.corrected.max() > 1
+    assert any("outside [0, 1]" in warning for warning in outside.warnings)
+    fair = db.debias(binary, db.Uniform(), runs=500)
+    assert any("smaller than twice its Monte-Carlo error" in warning for warning in fair.warnings)
+    assert not any("outside" in warning for warning in fair.warnings)
+
+
+def test_no_variation_at_all():
+    result = db.debias(db.ExperimentLog(["a", "b"] * 10, [1.0, 2.0] * 10), db.UCB())
+    np.testing.assert_array_equal(result.bias, [0, 0])
+    np.testing.assert_array_equal(result.corrected, [1, 2])
+    assert (result.runs, result.stopped_because) == (AUTO_FIRST, "stopped at once because no arm's rewards vary")
+
+
+def test_what_does_not_fit_is_refused(log):
+    with pytest.raises(db.InputError, match="0/1 rewards, but the log"):
+        db.debias(log, db.BetaThompson())
+    binary = db.ExperimentLog(["a", "b"] * 10, [0, 1] * 10)
+    with pytest.raises(db.InputError, match="efron"):
+        db.debias(binary, db.BetaThompson())
+    assert db.debias(binary, db.BetaThompson(), world="efron", runs=100).runs == 100
+    with pytest.raises(db.InputError, match="200 initial pulls"):
+        db.debias(log, db.ExploreThenCommit(pulls=100))
+    for bad in (1, 0, -5, 2.5, "many", True):
+        with pytest.raises(db.InputError, match="runs must be"):
+            db.debias(log, db.UCB(), runs=bad)
+
+
+def test_json_round_trip(log, tmp_path):
+    result = db.debias(log, db.UCB(), seed=5, runs=300, unseen=(0.0, 1.0))
+    path = tmp_path / "result.json"
+    result.to_json(path)
+    back = db.Debiased.from_json(path)
+    assert str(back) == str(result)
+    assert back.settings == result.settings
+    for field in dataclasses.fields(result):
+        one, two = getattr(result, field.name), getattr(back, field.name)
+        if isinstance(one, np.ndarray):
+            np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(back.path.means, result.path.means)
+    back.to_json(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+    document = json.loads(path.read_text())
+    assert document["schema_version"] == 1
+    assert document["settings"]["log_sha256"] == log.sha256
+    for k, arm in enumerate(document["arms"]):
+        assert sum(arm["histogram"]["counts"]) == 300
+        assert arm["histogram"]["low"] < result.naive[k] < arm["histogram"]["high"]
+    assert document["path"]["rounds"][-1] == 100
+    assert [pulls[-1] for pulls in document["path"]["pulls"]] == log.pulls.tolist()
+    assert document["path"]["means"][1][0] is None  # arm 2 had no reward after round 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not a JSON file"),
+        ("[]", "not a result"),
+        ("{}", "not a result"),
+        ('{"schema": "debandit.result", "schema_version": 99}', "version 99"),
+        ('{"schema": "debandit.result", "schema_version": 1, "arms": 5}', "not a result"),
+    ],
+)
+def test_foreign_json_is_refused(tmp_path, content, message):
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(db.InputError, match=message):
+        db.Debiased.from_json(path)
+    with pytest.raises(db.InputError, match="cannot read"):
+        db.Debiased.from_json(tmp_path / "none.json")
+
+
+def test_a_failed_write_leaves_the_old_file(log, tmp_path, monkeypatch):
+    result = db.debias(log, db.UCB(), runs=100)
+    path = tmp_path / "result.json"
+    path.write_text("old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("debandit.files.os.fsync", full)
+    with pytest.raises(db.InputError, match="No space left"):
+        result.to_json(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
+    assert path.read_text() == "old"
+
+
+def test_the_frame_has_the_rows(log):
+    result = db.debias(log, db.UCB(), runs=100)
+    frame = result.to_frame()
+    assert frame.to_dict("records") == result.rows()
+    np.testing.assert_array_equal(frame["corrected"], result.corrected)
