@@ -3,8 +3,8 @@
     python benchmarks/rounds.py [--race DIR_OR_SO]
 
 Only ratios inside one run mean anything on a busy machine. So all variants of all rows take turns, and the fastest
-turn of each counts. Before anything is timed, the variants must pull the arms equally often: a fast version of another rule is no
-comparison. The exit code is 1 if they do not; missed targets are only printed.
+turn of each counts. Before anything is timed, the variants must pull the arms equally often: a fast version of another
+rule is no comparison. The exit code is 1 if they do not; missed targets are only printed.
 """
 
 import argparse

@@ -163,13 +163,17 @@ def simulate(policy: str, world: str, horizon: int, runs: int, seed: int, thread
 
 
 @commands.command()
+@click.option("--save", metavar="PATH", help="Only write the trial's log there, as trial.csv for example.")
 @_seed
 @_threads
-def demo(seed: int, threads: int | None) -> None:
+def demo(save: str | None, seed: int, threads: int | None) -> None:
     """A two-drug trial of 100 patients, start to end."""
-    from debandit.demo import tell
+    from debandit.demo import save_log, tell
 
-    tell(seed, threads)
+    if save is None:
+        tell(seed, threads)
+    else:
+        save_log(save)
 
 
 def _labels(text: str | None) -> list[str] | None:

@@ -1,11 +1,13 @@
 """The story of the paper's introduction, on a trial that was simulated so that its truth is known."""
 
 from importlib.resources import as_file, files
+from pathlib import Path
 
 import click
 import numpy as np
 
 from debandit.debiasing import debias
+from debandit.files import write_whole
 from debandit.policies import UCB
 from debandit.readers import read_log
 from debandit.simulation import simulate
@@ -14,12 +16,18 @@ from debandit.worlds import Normal
 
 TRUTH = Normal(means=[1.5, 1.0], sds=[1.0, 1.0])
 TRIALS = 1000
+LOG = files("debandit") / "data" / "two_drugs.csv"
+
+
+def save_log(path: str | Path) -> None:
+    """Copy the embedded trial to where it can be tried out."""
+    write_whole(path, LOG.read_text(encoding="utf-8"))
 
 
 def tell(seed: int, threads: int | None) -> None:
     """Print one corrected trial, then the average of many."""
     policy = UCB(c=1.0)
-    with as_file(files("debandit") / "data" / "two_drugs.csv") as path:
+    with as_file(LOG) as path:
         log = read_log(path, arm="drug", reward="response")
     shares = " and ".join(f"{n} got drug {label}" for label, n in zip(log.labels, log.pulls, strict=True))
     click.echo(
@@ -35,8 +43,9 @@ def tell(seed: int, threads: int | None) -> None:
     click.echo(_averages(policy, log.labels, seed, threads))
     click.echo(
         "\nThe correction removes most of the bias, not all: the bootstrap world is only as good as the data.\n"
-        "Now your own:   debandit debias trial.csv --arm drug --reward response --policy ucb\n"
-        "All options:    debandit debias --help"
+        "The trial as a file:  debandit demo --save trial.csv\n"
+        "Correct it, or yours: debandit debias trial.csv --arm drug --reward response --policy ucb\n"
+        "All options:          debandit debias --help"
     )
 
 
