@@ -349,11 +349,14 @@ def compare_pulls(case: Case, race: Race | None) -> dict[str, Any]:
 
 
 def fastest(rows: Sequence[Calls], repetitions: int, clock: Callable[[], float]) -> list[dict[str, float]]:
-    """The shortest time of each call; all take turns, so that a slow spell of the machine hits all of them."""
+    """The shortest time of each call; all take turns, so that a slow spell of the machine hits all of them.
+
+    Every other time a row is taken backwards: a call may find memory ready that the one before has given back.
+    """
     best = [dict.fromkeys(calls, math.inf) for calls in rows]
-    for _ in range(repetitions):
+    for repetition in range(repetitions):
         for calls, times in zip(rows, best, strict=True):
-            for name, call in calls.items():
+            for name, call in list(calls.items())[:: -1 if repetition % 2 else 1]:
                 start = clock()
                 call()
                 times[name] = min(times[name], clock() - start)
