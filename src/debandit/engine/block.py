@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
-from debandit.engine.jit import kernel
+from debandit.engine.jit import jit, kernel
 from debandit.engine.lanes import LANES
 
 
@@ -20,9 +20,8 @@ class Block(NamedTuple):
     arms: Ints  # (LANES,) this round's choices
     places: Ints  # (LANES,) arms * LANES + lane
     rewards: Floats  # (LANES,) this round's rewards
-    new_pulls: Floats  # (LANES,) the pulled arms' totals, this round included
-    new_sums: Floats  # (LANES,)
-    scores: Floats  # (LANES,) scratch
+    best: Floats  # (LANES,) scratch: the highest score so far
+    scratch: Floats  # (LANES,)
     rng: NDArray[np.uint64]  # (4, LANES)
     bits: NDArray[np.uint64]  # (LANES,) scratch
     noise: Floats  # (3, LANES) two rows of standard normals, one of whatever else a world draws
@@ -45,7 +44,6 @@ def new_block(arm_count, memory_per_lane):
         np.zeros(LANES),
         np.zeros(LANES),
         np.zeros(LANES),
-        np.zeros(LANES),
         np.zeros((4, LANES), np.uint64),
         np.zeros(LANES, np.uint64),
         np.zeros((3, LANES)),
@@ -54,3 +52,29 @@ def new_block(arm_count, memory_per_lane):
         np.zeros(size),
         np.zeros(size),
     )
+
+
+# With two arms, choosing between their rows vectorises, which gathering and scattering does not.
+
+
+@jit
+def pick(values, arms, lane):
+    """values[arms[lane] * LANES + lane] for two arms."""
+    first, second = values[lane], values[LANES + lane]
+    return second if arms[lane] != 0 else first
+
+
+@jit
+def put(value, values, arms, lane):
+    """values[arms[lane] * LANES + lane] = value for two arms."""
+    first, second, to_second = values[lane], values[LANES + lane], arms[lane] != 0
+    values[lane] = first if to_second else value
+    values[LANES + lane] = value if to_second else second
+
+
+@jit
+def add(amount, values, arms, lane):
+    """values[arms[lane] * LANES + lane] += amount for two arms."""
+    to_second = arms[lane] != 0
+    values[lane] += 0.0 if to_second else amount  # adding nothing instead of not adding leaves no branch
+    values[LANES + lane] += amount if to_second else 0.0

@@ -11,7 +11,7 @@ from debandit.engine.lanes import LANES, fill_uniforms, next_normals
 def commit_block(rule, world, binomials, horizon, block):
     """All rounds of all lanes: K sums of `opening` rewards, the comparison, one sum of the remaining rewards."""
     opening, rest = rule.opening, horizon - rule.opening * block.arm_count
-    arms, places, best = block.arms, block.places, block.new_sums
+    arms, places, best = block.arms, block.places, block.best
     sums, pulls, totals = block.sums, block.pulls, block.rewards
     best[:] = -np.inf
     for arm in range(block.arm_count):
@@ -44,7 +44,7 @@ def _draw_sums(count, phase, kind, binomials, block):
             at = np.uint64(places[lane])
             totals[lane] = count * shift[at] + root * scale[at] * normals[lane]
     else:
-        u = block.scores
+        u = block.scratch
         fill_uniforms(block, u)
         for lane in range(LANES):
             row = block.first_row[lane] + places[lane] // LANES

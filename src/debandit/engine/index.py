@@ -5,6 +5,7 @@ The memory holds each arm's location and behind them each arm's width; both chan
 
 import numpy as np
 
+from debandit.engine.block import pick, put
 from debandit.engine.jit import jit
 from debandit.engine.lanes import LANES, fill_uniforms, next_normals
 
@@ -23,7 +24,7 @@ def choose(t, rule, block):
     if len(rule.explore) == 0 or rule.explore[t] < 1.0:
         if not rule.noisy:
             level = rule.level[t] if len(rule.level) else 0.0
-            _highest_index(level, block.arm_count, block.memory, block.scores, block.arms)
+            _highest_index(level, block.arm_count, block.memory, block.best, block.arms)
         elif block.arm_count == 2:
             _higher_of_two_draws(block.memory, block.noise[next_normals(block)], block.arms)
         else:
@@ -35,17 +36,25 @@ def choose(t, rule, block):
 @jit
 def learn(rule, block):
     """Take in the pulled arms' new totals."""
-    places, memory, location, pulls = block.places, block.memory, block.new_sums, block.new_pulls
-    for lane in range(LANES):
-        location[lane] = (location[lane] + rule.prior_sum) / (pulls[lane] + rule.prior_pulls)
-    if len(rule.width):
-        widths, offset = rule.width, block.arm_count * LANES
+    arms, places, pulls, sums, memory = block.arms, block.places, block.pulls, block.sums, block.memory
+    widths, width, scratch = rule.width, memory[block.arm_count * LANES :], block.scratch
+    s0, n0 = rule.prior_sum, rule.prior_pulls
+    if block.arm_count == 2:
         for lane in range(LANES):
-            at, width = np.uint64(places[lane]), widths[np.uint64(np.int64(pulls[lane]))]
-            memory[at], memory[at + np.uint64(offset)] = location[lane], width
+            put((pick(sums, arms, lane) + s0) / (pick(pulls, arms, lane) + n0), memory, arms, lane)
+        if len(widths):
+            for lane in range(LANES):
+                scratch[lane] = widths[np.uint64(np.int64(pick(pulls, arms, lane)))]
+            for lane in range(LANES):
+                put(scratch[lane], width, arms, lane)
     else:
         for lane in range(LANES):
-            memory[np.uint64(places[lane])] = location[lane]
+            at = np.uint64(places[lane])
+            memory[at] = (sums[at] + s0) / (pulls[at] + n0)
+        if len(widths):
+            for lane in range(LANES):
+                at = np.uint64(places[lane])
+                width[at] = widths[np.uint64(np.int64(pulls[at]))]
 
 
 @jit
@@ -91,7 +100,7 @@ def _higher_of_two_draws(memory, normals, arms):
 @jit
 def _highest_draw(block):
     """The arm with the highest normal draw."""
-    arms, best = block.arms, block.scores
+    arms, best = block.arms, block.best
     best[:] = -np.inf
     for arm in range(block.arm_count):
         normals = block.noise[next_normals(block)]
@@ -105,7 +114,7 @@ def _highest_draw(block):
 @jit
 def _explore(probability, block):
     """A uniform arm with the given probability; given that a lane explores, u / probability is uniform again."""
-    arms, u, last = block.arms, block.scores, block.arm_count - 1
+    arms, u, last = block.arms, block.scratch, block.arm_count - 1
     fill_uniforms(block, u)
     stretch = block.arm_count / probability if probability > 0 else 0.0
     for lane in range(LANES):

@@ -6,7 +6,7 @@ The text of this module is also the template for rules with code of their own (s
 
 import numpy as np
 
-from debandit.engine.block import new_block
+from debandit.engine.block import add, new_block, pick
 from debandit.engine.commit import commit_block
 from debandit.engine.index import choose, learn, start
 from debandit.engine.jit import jit
@@ -19,6 +19,7 @@ def run(task, rule, world, binomials, wanted, stop):
     units = task.units
     block = new_block(task.arm_count, rule.memory)
     lane_unit, lane_run = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
+    lane_world, lane_key = np.full(LANES, -1), np.zeros(LANES, np.uint64)
     unit, offset = 0, 0
     while unit < len(units) and not stop[0]:
         filled = 0
@@ -30,9 +31,11 @@ def run(task, rule, world, binomials, wanted, stop):
         lane_unit[filled:], lane_run[filled:] = lane_unit[0], lane_run[0]  # idle lanes repeat the first
         for lane in range(LANES):
             world_index = units[lane_unit[lane], 0]
-            enter_world(world, task.arm_count, world_index, lane, block)
-            key = stream_key(task.seed, np.uint64(task.purpose), np.uint64(task.world_ids[world_index]))
-            seed_lane(block.rng, lane, key, np.uint64(lane_run[lane]))
+            if lane_world[lane] != world_index:
+                lane_world[lane] = world_index
+                enter_world(world, task.arm_count, world_index, lane, block)
+                lane_key[lane] = stream_key(task.seed, np.uint64(task.purpose), np.uint64(task.world_ids[world_index]))
+            seed_lane(block.rng, lane, lane_key[lane], np.uint64(lane_run[lane]))
         block.spare[0] = 0
         if task.shortcut:
             commit_block(rule, world, binomials, task.horizon, block)
@@ -71,14 +74,22 @@ def play_block(task, rule, world, wanted, stop, block, lane_unit, lane_run, fill
 @jit
 def add_rewards(row, block):
     """This round's rewards, from a row of noise, added to the pulled arms' totals."""
-    places, noise, rewards, pulls, sums = block.places, block.noise[row], block.rewards, block.pulls, block.sums
-    shift, scale, new_pulls, new_sums = block.shift, block.scale, block.new_pulls, block.new_sums
-    for lane in range(LANES):
-        at = np.uint64(places[lane])
-        reward = shift[at] + scale[at] * noise[lane]
-        total, count = sums[at] + reward, pulls[at] + 1.0
-        sums[at], pulls[at] = total, count
-        rewards[lane], new_sums[lane], new_pulls[lane] = reward, total, count
+    arms, places, noise, rewards = block.arms, block.places, block.noise[row], block.rewards
+    shift, scale, pulls, sums = block.shift, block.scale, block.pulls, block.sums
+    if block.arm_count == 2:
+        for lane in range(LANES):
+            rewards[lane] = pick(shift, arms, lane) + pick(scale, arms, lane) * noise[lane]
+        for lane in range(LANES):
+            add(rewards[lane], sums, arms, lane)
+        for lane in range(LANES):
+            add(1.0, pulls, arms, lane)
+    else:
+        for lane in range(LANES):
+            at = np.uint64(places[lane])
+            reward = shift[at] + scale[at] * noise[lane]
+            sums[at] += reward
+            pulls[at] += 1.0
+            rewards[lane] = reward
 
 
 @jit

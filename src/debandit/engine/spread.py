@@ -147,7 +147,8 @@ def _run(experiment: Experiment, units: Ints, runs: int, part: Callable[[slice],
 
     simulate(slice(0, 0))  # compiles in this thread
     workers = max(1, min(threads or os.cpu_count() or 1, len(units)))
-    per_chunk = max(1, _ROUNDS_PER_CHUNK // (BLOCK * experiment.horizon))
+    share = -(-len(units) // (4 * workers))  # small jobs, too, give every thread something to do until the end
+    per_chunk = max(1, min(share, _ROUNDS_PER_CHUNK // (BLOCK * experiment.horizon)))
     spans = [slice(i, i + per_chunk) for i in range(0, len(units), per_chunk)]
     total = int(units[:, 2].sum())
     in_main = threading.current_thread() is threading.main_thread()
