@@ -1,10 +1,12 @@
 """The command line. Commands import what they need when they run, so that --help answers at once."""
 
 import csv
+import io
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -107,16 +109,19 @@ def debias(
     built from the log, where the truth is known; the bias seen there is taken off the real means.
     """
     from debandit.debiasing import debias as run
-    from debandit.policies import policy_from_text
+    from debandit.files import check_target
+    from debandit.policies import as_policy
     from debandit.readers import read_log
-    from debandit.worlds import bootstrap_from_text
+    from debandit.worlds import as_bootstrap
 
-    rule, bootstrap = policy_from_text(policy), bootstrap_from_text(world)
+    rule, bootstrap = as_policy(policy, "--policy"), as_bootstrap(world, "--world")
     data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms))
+    if json_path is not None and check_target(json_path) == Path(os.path.realpath(log)):
+        raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     result = run(data, rule, world=bootstrap, runs=runs, seed=seed, unseen=unseen, threads=threads)
+    click.echo(str(result))
     if json_path is not None:
         result.to_json(json_path)
-    click.echo(str(result))
 
 
 @commands.command(cls=_WithGivenWorlds)
@@ -128,12 +133,12 @@ def debias(
 @_threads
 def simulate(policy: str, world: str, horizon: int, runs: int, seed: int, threads: int | None) -> None:
     """Run a rule in a world that you describe, and see how biased its sample means are."""
-    from debandit.policies import policy_from_text
+    from debandit.policies import as_policy
     from debandit.simulation import tally
     from debandit.tables import Column, decimals_for, render
-    from debandit.worlds import world_from_text
+    from debandit.worlds import as_world
 
-    rule, place = policy_from_text(policy), world_from_text(world)
+    rule, place = as_policy(policy, "--policy"), as_world(world, "--world")
     if place.means.ndim != 1:
         raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
     total = tally(rule, place, horizon=horizon, runs=runs, seed=seed, threads=threads)
@@ -177,7 +182,10 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
 
 
 def _labels(text: str | None) -> list[str] | None:
-    return None if text is None else [label.strip() for label in next(csv.reader([text]), [])]
+    try:
+        return None if text is None else [label.strip() for label in next(csv.reader([text]), [])]
+    except csv.Error as error:
+        raise InputError(f"cannot read the list of arms ({error})", where="--arms") from None
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -187,6 +195,9 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 refused, 2 bad input, 130 interrupted."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a label must not fail to print because a terminal lacks a letter
+            stream.reconfigure(errors="replace")
     try:
         commands.main(arguments, prog_name="debandit", standalone_mode=False)
         sys.stdout.flush()
@@ -208,3 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as in `debandit ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        click.echo(f"error: {error}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2

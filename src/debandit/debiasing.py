@@ -8,18 +8,18 @@ import numpy as np
 
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
-from debandit.errors import InputError, Refused
+from debandit.errors import InputError, Refused, listed
 from debandit.log import ExperimentLog
-from debandit.policies import Policy, policy_from_text
+from debandit.policies import Policy, as_policy
 from debandit.result import Debiased, Histogram, Path, Settings
-from debandit.simulation import checked_seed, checked_threads, enough_rounds, fits
+from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_threads, experiment_of, fits
 from debandit.version import __version__
-from debandit.worlds import Bootstrap, Unseen, World, bootstrap_from_text
+from debandit.worlds import Bootstrap, Unseen, World, as_bootstrap
 
 AUTO_FIRST, AUTO_CAP, AUTO_TARGET = 1024, 200_000, 0.1
 _BINS, _PILOT_RUNS, _LOGS_AT_ONCE, _PATH_POINTS = 60, 64, 1000, 200
 
-Runs = int | Literal["auto"]
+RunCount = int | Literal["auto"]
 
 
 @overload
@@ -28,10 +28,11 @@ def debias(
     policy: Policy | str,
     *,
     world: Bootstrap | str = "gaussian",
-    runs: Runs = "auto",
+    runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
     threads: int | None = None,
+    log_index: int = 0,
 ) -> Debiased: ...
 @overload
 def debias(
@@ -39,34 +40,51 @@ def debias(
     policy: Policy | str,
     *,
     world: Bootstrap | str = "gaussian",
-    runs: Runs = "auto",
+    runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
     threads: int | None = None,
+    log_index: int = 0,
 ) -> list[Debiased]: ...
 def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
     policy: Policy | str,
     *,
     world: Bootstrap | str = "gaussian",
-    runs: Runs = "auto",
+    runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
     threads: int | None = None,
+    log_index: int = 0,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
 
     `runs="auto"` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
     sample mean, at most 200,000. `unseen=(mean, sd)` gives arms without a reward a world. Many logs in one call give
-    a list; the random numbers of a log depend on the seed and on its place in that list.
+    a list; the random numbers of a log depend on the seed and on its place in that list, counted from `log_index`.
     """
     logs = [log] if isinstance(log, ExperimentLog) else list(log)
-    rule = policy_from_text(policy, "policy") if isinstance(policy, str) else policy
-    bootstrap = bootstrap_from_text(world, "world") if isinstance(world, str) else world
+    if not all(isinstance(one, ExperimentLog) for one in logs):
+        raise InputError("debias needs an ExperimentLog or a list of them", where="log", remedy="See read_log.")
+    rule, bootstrap = as_policy(policy), as_bootstrap(world)
+    count: RunCount = "auto" if runs == "auto" else checked_count("runs", runs, MOST_RUNS, least=2)
+    stand_in = None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
-    if runs != "auto" and (not isinstance(runs, (int, np.integer)) or isinstance(runs, bool) or runs < 2):
-        raise InputError(f"runs must be 'auto' or a whole number of at least 2, not {runs!r}", where="runs")
-    stand_in = None if unseen is None else Unseen(*unseen)
+
+    def settings_of(i: int) -> Settings:
+        return Settings(
+            policy=str(rule),
+            world=str(bootstrap),
+            unseen=None if stand_in is None else (stand_in.mean, stand_in.sd),
+            runs_asked=count,
+            seed=int(seed),
+            horizon=logs[i].horizon,
+            log_sha256=logs[i].sha256,
+            log_index=log_index + i,
+            binary=logs[i].binary,
+            version=__version__,
+        )
+
     worlds = [_world_of(one, rule, bootstrap, stand_in) for one in logs]
     alike = defaultdict(list)
     for i, one in enumerate(logs):
@@ -75,22 +93,17 @@ def debias(
     for indices in alike.values():
         for start in range(0, len(indices), _LOGS_AT_ONCE):
             batch = indices[start : start + _LOGS_AT_ONCE]
-            batch_logs = [logs[i] for i in batch]
-            experiment = _experiment(batch_logs, [worlds[i] for i in batch], rule, seed, batch)
-            estimates = _estimate(experiment, batch_logs, runs, checked_threads(threads))
+            experiment = experiment_of(
+                rule,
+                _stack([worlds[i].data() for i in batch]),
+                np.array(batch) + log_index,
+                horizon=logs[batch[0]].horizon,
+                seed=seed,
+                purpose=spread.DEBIAS,
+            )
+            estimates = _estimate(experiment, [logs[i] for i in batch], count, checked_threads(threads))
             for i, estimate in zip(batch, estimates, strict=True):
-                settings = Settings(
-                    str(rule),
-                    str(bootstrap),
-                    unseen,
-                    runs,
-                    seed,
-                    logs[i].horizon,
-                    logs[i].sha256,
-                    logs[i].binary,
-                    __version__,
-                )
-                results[i] = _result(logs[i], estimate, settings)
+                results[i] = _result(logs[i], estimate, settings_of(i))
     ordered = [results[i] for i in range(len(logs))]
     return ordered[0] if isinstance(log, ExperimentLog) else ordered
 
@@ -111,11 +124,10 @@ def _world_of(log: ExperimentLog, policy: Policy, bootstrap: Bootstrap, unseen: 
     """The log's world, once log, rule and world are known to fit."""
     if log.unseen and unseen is None:
         raise Refused(
-            f"no reward was logged for {', '.join(log.unseen)}: without rewards an arm has no bootstrap world",
+            f"no reward was logged for {listed(log.unseen)}: without rewards an arm has no bootstrap world",
             where="arms",
             remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
         )
-    enough_rounds(policy, len(log.labels), log.horizon)
     if policy.binary_rewards and not log.binary:
         raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
     world = bootstrap.fit(log, unseen)
@@ -123,32 +135,20 @@ def _world_of(log: ExperimentLog, policy: Policy, bootstrap: Bootstrap, unseen: 
     return world
 
 
-def _experiment(
-    logs: list[ExperimentLog], worlds: list[World], policy: Policy, seed: int, ids: list[int]
-) -> spread.Experiment:
-    """Many logs with the same number of arms and rounds as one stack of worlds."""
-    data = [world.data() for world in worlds]
-    starts = np.cumsum([0] + [len(one.pool) for one in data[:-1]])
-    stack = WorldData(
-        data[0].kind,
-        np.concatenate([one.means for one in data]),
-        np.concatenate([one.sds for one in data]),
-        np.concatenate([one.pool for one in data]),
-        np.concatenate(
-            [*(one.pool_start[:-1] + s for one, s in zip(data, starts, strict=True)), [sum(map(_size, data))]]
-        ),
+def _stack(worlds: list[WorldData]) -> WorldData:
+    """Worlds of one kind, one upon the other."""
+    starts = np.cumsum([0] + [len(world.pool) for world in worlds])
+    return WorldData(
+        worlds[0].kind,
+        np.concatenate([world.means for world in worlds]),
+        np.concatenate([world.sds for world in worlds]),
+        np.concatenate([world.pool for world in worlds]),
+        np.concatenate([*(w.pool_start[:-1] + s for w, s in zip(worlds, starts[:-1], strict=True)), starts[-1:]]),
     )
-    arms, horizon = len(logs[0].labels), logs[0].horizon
-    rule = policy.rule(arms, horizon)
-    return spread.Experiment(policy.kernel, rule, stack, np.array(ids), arms, horizon, seed, spread.DEBIAS)
-
-
-def _size(data: WorldData) -> int:
-    return len(data.pool)
 
 
 def _estimate(
-    experiment: spread.Experiment, logs: list[ExperimentLog], runs: Runs, threads: int | None
+    experiment: spread.Experiment, logs: list[ExperimentLog], runs: RunCount, threads: int | None
 ) -> list[_Estimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, threads)
@@ -159,7 +159,9 @@ def _estimate(
     total = None
     while total is None or more.any():
         total = spread.tally(experiment, more, before=total, edges=edges, bins=_BINS, threads=threads)
-        reached = np.nan_to_num(total.bias_se / target).max(axis=1) < 1  # NaN: never pulled, and more runs are no help
+        # one pull has no standard error yet; what no run has pulled more runs will hardly pull
+        short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(total.bias_se) >= target)
+        reached = short.sum(axis=1) == 0
         more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
     bias, bias_se, never = total.bias, total.bias_se, 1.0 - total.pulled / total.runs[:, None]
     counts = target.min(axis=1) < np.inf
@@ -177,7 +179,7 @@ def _estimate(
     ]
 
 
-def _why_stopped(runs: Runs, reached: bool, any_counts: bool) -> str:
+def _why_stopped(runs: RunCount, reached: bool, any_counts: bool) -> str:
     if runs != "auto":
         return "as many as asked for"
     if not any_counts:
@@ -226,19 +228,19 @@ def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings) -> Debi
 
 def _warnings(log: ExperimentLog, bias: Floats, estimate: _Estimate, corrected: Floats) -> list[str]:
     def named(which: Any) -> str:
-        return ", ".join(log.labels[k] for k in np.flatnonzero(which))
+        return listed([log.labels[k] for k in np.flatnonzero(which)])
 
     once = log.pulls == 1
     outside = log.binary & ((corrected < 0) | (corrected > 1))
     with np.errstate(invalid="ignore"):
         unsure = (np.abs(bias) < 2 * estimate.bias_se) & (estimate.bias_se > 0)
-    never = (log.pulls > 0) & (estimate.never_pulled == 1)
+    seldom = (log.pulls > 0) & ~(estimate.bias_se >= 0)
     found = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
         (once, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
         (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
-        (never, "no run ever pulled it, so there is no estimate; does the rule fit the log?"),
+        (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),
     ]
     return [f"{named(which)}: {text}" for which, text in found if np.any(which)]
 
@@ -248,7 +250,8 @@ def _thinned_path(log: ExperimentLog) -> Path | None:
     if log.rounds is None:
         return None
     at = np.unique(np.linspace(0, log.horizon - 1, min(_PATH_POINTS, log.horizon)).round().astype(np.int64))
-    mine = log.rounds.arms == np.arange(len(log.labels))[:, None]
-    pulls = np.cumsum(mine, axis=1)[:, at]
-    sums = np.cumsum(np.where(mine, log.rounds.rewards, 0.0), axis=1)[:, at]
+    shape = (len(log.labels), len(at))
+    cell = log.rounds.arms * len(at) + np.searchsorted(at, np.arange(log.horizon))  # what happened up to which point
+    pulls = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).cumsum(axis=1)
+    sums = np.bincount(cell, log.rounds.rewards, shape[0] * shape[1]).reshape(shape).cumsum(axis=1)
     return Path(at + 1, pulls, np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan))

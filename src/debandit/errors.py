@@ -1,5 +1,7 @@
 """What went wrong, where, and what to do about it."""
 
+import re
+
 
 class DebanditError(Exception):
     """An error that a user can act on. The command line prints it and ends with its exit code."""
@@ -7,10 +9,10 @@ class DebanditError(Exception):
     exit_code = 2
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
-        self.what, self.where, self.remedy = what, where, remedy
-        place = f"{where}: " if where else ""
-        advice = f"\n  {remedy}" if remedy else ""
-        super().__init__(f"{place}{what}{advice}")
+        self.what, self.where, self.remedy = printable(what), printable(where), remedy
+        place = f"{self.where}: " if where else ""
+        advice = "".join(f"\n  {printable(line)}" for line in remedy.splitlines())
+        super().__init__(f"{place}{self.what}{advice}")
 
 
 class InputError(DebanditError):
@@ -25,3 +27,19 @@ class Refused(DebanditError):  # noqa: N818 (it says what happened, not that som
 
 class CacheWarning(UserWarning):
     """Compiled kernels cannot be kept."""
+
+
+def printable(text: str) -> str:
+    """One line of text without anything that a terminal would obey or an encoder refuse."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+def shorten(text: str, length: int = 60) -> str:
+    """For messages: hostile input must not fill the screen."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def listed(names: list[str], most: int = 10) -> str:
+    """The names with commas, or the first of very many and how many more there are."""
+    shown = ", ".join(shorten(name, 40) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

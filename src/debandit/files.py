@@ -1,35 +1,40 @@
 """Output files are written whole or not at all."""
 
 import os
-import tempfile
+import secrets
+import stat
 from pathlib import Path
 
 from debandit.errors import InputError
 
 
+def check_target(path: str | Path) -> Path:
+    """Where to write, links followed; refused before any work is done for it if it cannot be a file."""
+    target = Path(os.path.realpath(path))
+    remedy = "Name a file in a directory that can be written."
+    if not target.parent.is_dir():
+        raise InputError("cannot write the file: there is no such directory", where=str(path), remedy=remedy)
+    if target.exists() and not target.is_file():
+        raise InputError("cannot write the file: this is a directory or a device", where=str(path), remedy=remedy)
+    return target
+
+
 def write_whole(path: str | Path, text: str) -> None:
-    """Write to a temporary file beside `path` and rename it, so that no reader ever sees half a file."""
-    target = Path(path)
-    temporary = ""
+    """Write to a new file beside `path` and rename it, so that no reader ever sees half a file."""
+    target = check_target(path)
+    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target.parent, prefix=f".{target.name}.", delete=False, encoding="utf-8"
-        ) as file:
-            temporary = file.name
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+        try:
+            with open(new, "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                os.chmod(new, stat.S_IMODE(target.stat().st_mode))
+            os.replace(new, target)
+        finally:
+            new.unlink(missing_ok=True)
     except OSError as error:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
         raise InputError(
             f"cannot write the file ({error.strerror})", where=str(path), remedy="Name a place that can be written."
         ) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

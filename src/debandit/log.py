@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from debandit.errors import InputError
-from debandit.spec import shorten
+from debandit.errors import InputError, listed, shorten
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,11 +39,11 @@ class ExperimentLog:
     rounds: Rounds | None
 
     def __init__(self, arms: Iterable[Any], rewards: ArrayLike, *, labels: Sequence[Any] | None = None) -> None:
-        names = [str(arm) for arm in arms]
+        names = [_checked_label(arm) for arm in arms]
         values = _checked_rewards(rewards)
         if len(names) != len(values):
             raise InputError(f"{len(names)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
-        known = _checked_labels(names if labels is None else [str(label) for label in labels], given=labels is not None)
+        known = _checked_labels(dict.fromkeys(names) if labels is None else labels, given=labels is not None)
         place = {label: index for index, label in enumerate(known)}
         strangers = sorted(set(names) - set(known))
         if strangers:
@@ -57,6 +56,11 @@ class ExperimentLog:
         with np.errstate(invalid="ignore"):
             means = np.bincount(index, values, len(known)) / pulls
             variances = np.bincount(index, (values - means[index]) ** 2, len(known)) / pulls
+        lowest, highest = np.full(len(known), np.inf), np.full(len(known), -np.inf)
+        np.minimum.at(lowest, index, values)
+        np.maximum.at(highest, index, values)
+        constant = lowest == highest  # rounding must not make a variance out of nothing
+        means, variances = np.where(constant, lowest, means), np.where(constant, 0.0, variances)
         binary = bool(np.isin(values, (0.0, 1.0)).all())
         self._set(known, pulls, means, variances, binary, Rounds(index, values))
 
@@ -71,21 +75,26 @@ class ExperimentLog:
         binary: bool = False,
     ) -> "ExperimentLog":
         """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances."""
-        known = _checked_labels([str(label) for label in labels], given=True)
-        counts, centers = np.asarray(pulls, dtype=np.int64), np.asarray(means, dtype=np.float64)
+        known = _checked_labels(labels, given=True)
         if variances is None and not binary:
             raise InputError("summaries of rewards that are not 0/1 need variances", where="variances")
-        spreads = centers * (1 - centers) if variances is None else np.asarray(variances, dtype=np.float64)
+        counts, centers = _numbers(pulls, "pulls"), _numbers(means, "means")
+        spreads = centers * (1 - centers) if variances is None else _numbers(variances, "variances")
         if not counts.shape == centers.shape == spreads.shape == (len(known),):
             raise InputError(f"each summary needs one value for each of the {len(known)} arms")
         pulled = counts > 0
-        if (counts < 0).any() or not np.isfinite(centers[pulled]).all() or not (spreads[pulled] >= 0).all():
-            raise InputError("pulls must be 0 or more, means finite, variances 0 or more", where="summaries")
+        if not ((counts >= 0) & (counts == np.rint(counts)) & (counts < 2**53)).all() or not pulled.any():
+            raise InputError("pulls must be whole numbers of 0 or more, and not all 0", where="pulls")
         if binary and ((centers[pulled] < 0) | (centers[pulled] > 1)).any():
             raise InputError("the mean of 0/1 rewards lies between 0 and 1", where="means")
+        if not np.isfinite(centers[pulled]).all() or not ((spreads[pulled] >= 0) & np.isfinite(spreads[pulled])).all():
+            raise InputError("means must be finite and variances 0 or more", where="means, variances")
+        wins = np.rint(centers * counts)
+        if binary and not np.allclose(wins[pulled], (centers * counts)[pulled], rtol=0, atol=1e-6):
+            raise InputError("0/1 rewards with such a mean and so many pulls do not exist", where="means")
         log = cls.__new__(cls)
         missing = np.where(pulled, 1.0, np.nan)
-        log._set(known, counts, centers * missing, spreads * missing, binary, None)
+        log._set(known, counts.astype(np.int64), centers * missing, spreads * missing, binary, None)
         return log
 
     def _set(
@@ -97,6 +106,9 @@ class ExperimentLog:
         binary: bool,
         rounds: Rounds | None,
     ) -> None:
+        arrays = [pulls, means, variances] if rounds is None else [pulls, means, variances, rounds.arms, rounds.rewards]
+        for array in arrays:
+            array.setflags(write=False)
         for name, value in zip(
             ("labels", "pulls", "means", "variances", "binary", "rounds"),
             (labels, pulls, means, variances, binary, rounds),
@@ -132,7 +144,7 @@ class ExperimentLog:
     @cached_property
     def sha256(self) -> str:
         """A fingerprint of the content, whatever file it came from."""
-        digest = hashlib.sha256("\0".join(self.labels).encode())
+        digest = hashlib.sha256("\0".join(self.labels).encode("utf-8", "surrogatepass"))
         parts = (
             (self.pulls, self.means, self.variances) if self.rounds is None else (self.rounds.arms, self.rounds.rewards)
         )
@@ -141,11 +153,15 @@ class ExperimentLog:
         return digest.hexdigest()
 
 
-def _checked_rewards(rewards: ArrayLike) -> Floats:
+def _numbers(values: ArrayLike, where: str) -> Floats:
     try:
-        values = np.array(rewards, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"rewards must be numbers ({error})", where="rewards") from None
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{where} must be numbers ({shorten(str(error))})", where=where) from None
+
+
+def _checked_rewards(rewards: ArrayLike) -> Floats:
+    values = _numbers(rewards, "rewards")
     if values.ndim != 1 or len(values) == 0:
         raise InputError("rewards must be a list with one number for each round", where="rewards")
     bad = np.flatnonzero(~np.isfinite(values))
@@ -156,17 +172,32 @@ def _checked_rewards(rewards: ArrayLike) -> Floats:
             where="rewards",
             remedy="Repair or leave out such rounds; leaving out is right only if the rule did not see them either.",
         )
+    largest = np.abs(values).max()
+    if largest > 1e100 or 0 < largest < 1e-100:
+        raise InputError(
+            f"rewards of size {largest:.1g} cannot be squared in floating point",
+            where="rewards",
+            remedy="Use another unit of measurement, in the log and in the rule's options.",
+        )
     return values
 
 
-def _checked_labels(names: Sequence[str], *, given: bool) -> tuple[str, ...]:
+def _checked_label(label: Any) -> str:
+    text = str(label)
+    if label is None or label != label or not text:  # None, NaN, empty
+        raise InputError(f"an arm is missing ({label!r})", where="arms", remedy="Name the arm of every round.")
+    return text
+
+
+def _checked_labels(labels: Iterable[Any], *, given: bool) -> tuple[str, ...]:
+    names = [_checked_label(label) for label in labels]
     known = tuple(dict.fromkeys(names))
     if given and len(known) < len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise InputError(f"the arm {shorten(twice)!r} is listed twice", where="arms")
     if len(known) < 2:
         raise InputError(
-            f"fewer than two arms: {', '.join(map(shorten, known)) or 'none'}",
+            f"fewer than two arms: {listed(list(known)) or 'none'}",
             where="arms",
             remedy="An experiment compares at least two. List an arm that was never pulled as well: --arms A,B",
         )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.errors import InputError
+from debandit.errors import InputError, printable
 from debandit.files import write_whole
-from debandit.tables import Column, decimals_for, one_line, render
+from debandit.tables import Column, decimals_for, render
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +58,7 @@ class Settings:
     seed: int
     horizon: int
     log_sha256: str
+    log_index: int  # its place among the logs of one call
     binary: bool
     version: str
 
@@ -104,15 +105,17 @@ class Debiased:
         return pd.DataFrame(self.rows())
 
     def __str__(self) -> str:
-        columns = [*_COLUMNS, _NEVER_PULLED] if np.nanmax(self.never_pulled) > 0 else list(_COLUMNS)
+        columns = [*_COLUMNS, _NEVER_PULLED] if (self.never_pulled > 0).any() else list(_COLUMNS)
         settings = self.settings
         lines = [
-            f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, world {settings.world}",
+            printable(
+                f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, world {settings.world}"
+            ),
             "",
             render(self.rows(), columns, decimals_for(self.bias_se.tolist())),
             "",
-            f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}.",
-            *(f"warning: {one_line(warning)}" for warning in self.warnings),
+            printable(f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}."),
+            *(f"warning: {printable(warning)}" for warning in self.warnings),
         ]
         return "\n".join(lines)
 
@@ -159,12 +162,14 @@ class Debiased:
                     remedy="Read it with the version of debandit that wrote it.",
                 )
             return cls._from_document(document)
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise InputError(f"not a result of debandit (at {error})", where=str(path)) from None
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> "Debiased":
         arms, path, settings = document["arms"], document["path"], dict(document["settings"])
+        if not arms or not all(isinstance(settings[key], int) for key in ("seed", "horizon", "log_index")):
+            raise ValueError("arms or settings")
         unseen = settings.pop("unseen")
 
         def column(key: str) -> Floats:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from debandit.engine import spread
-from debandit.engine.data import Floats, Ints
-from debandit.errors import InputError
+from debandit.engine.data import Floats, Ints, WorldData
+from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
-from debandit.policies import Policy
-from debandit.worlds import World
+from debandit.policies import Policy, as_policy
+from debandit.worlds import World, as_world
+
+LONGEST_HORIZON, MOST_RUNS = 10**8, 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +62,8 @@ class Runs:
 
 
 def simulate(
-    policy: Policy,
-    world: World,
+    policy: Policy | str,
+    world: World | str,
     *,
     horizon: int,
     runs: int,
@@ -74,14 +76,16 @@ def simulate(
     The answer depends on the seed alone, not on `threads` (None: all cores). With `paths` every round is kept;
     explore-then-commit then plays its rounds one by one and draws other random numbers than without.
     """
-    experiment = experiment_of(policy, world, horizon=horizon, seed=seed, purpose=spread.SIMULATE)
-    kept = spread.store(experiment, _count("runs", runs), paths=paths, threads=checked_threads(threads))
-    outer = (*world.means.shape[:-1], runs)
+    rule, place = as_policy(policy), as_world(world)
+    experiment = _experiment(rule, place, horizon, seed)
+    runs = checked_count("runs", runs, MOST_RUNS)
+    kept = spread.store(experiment, runs, paths=paths, threads=checked_threads(threads))
+    outer = (*place.means.shape[:-1], runs)
     return Runs(
-        policy,
-        world,
-        horizon,
-        seed,
+        rule,
+        place,
+        experiment.horizon,
+        experiment.seed,
         kept.pulls.reshape(*outer, -1),
         kept.sums.reshape(*outer, -1),
         kept.path_arms.reshape(*outer, horizon) if paths else None,
@@ -90,30 +94,30 @@ def simulate(
 
 
 def tally(
-    policy: Policy, world: World, *, horizon: int, runs: int, seed: int = 0, threads: int | None = None
+    policy: Policy | str, world: World | str, *, horizon: int, runs: int, seed: int = 0, threads: int | None = None
 ) -> spread.Tally:
     """The same runs as `simulate` without keeping them, so that memory does not grow with their number."""
-    experiment = experiment_of(policy, world, horizon=horizon, seed=seed, purpose=spread.SIMULATE)
-    worlds = len(experiment.world_ids)
-    return spread.tally(experiment, np.full(worlds, _count("runs", runs)), threads=checked_threads(threads))
+    experiment = _experiment(as_policy(policy), as_world(world), horizon, seed)
+    count = np.full(len(experiment.world_ids), checked_count("runs", runs, MOST_RUNS))
+    return spread.tally(experiment, count, threads=checked_threads(threads))
 
 
-def experiment_of(policy: Policy, world: World, *, horizon: int, seed: int, purpose: int) -> spread.Experiment:
-    """Rule and world as data, once they are known to fit."""
-    _count("horizon", horizon)
+def _experiment(policy: Policy, world: World, horizon: int, seed: int) -> spread.Experiment:
     fits(policy, world)
-    enough_rounds(policy, world.arm_count, horizon)
     data = world.data()
-    return spread.Experiment(
-        policy.kernel,
-        policy.rule(world.arm_count, horizon),
-        data,
-        np.arange(len(data.means) // world.arm_count),
-        world.arm_count,
-        horizon,
-        checked_seed(seed),
-        purpose,
-    )
+    ids = np.arange(len(data.means) // world.arm_count)
+    return experiment_of(policy, data, ids, horizon=horizon, seed=seed, purpose=spread.SIMULATE)
+
+
+def experiment_of(
+    policy: Policy, data: WorldData, world_ids: Ints, *, horizon: int, seed: int, purpose: int
+) -> spread.Experiment:
+    """A rule in a stack of worlds, as data, once they are known to fit."""
+    arm_count = len(data.means) // len(world_ids)
+    horizon = checked_count("horizon", horizon, LONGEST_HORIZON)
+    enough_rounds(policy, arm_count, horizon)
+    rule = policy.rule(arm_count, horizon)
+    return spread.Experiment(policy.kernel, rule, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
 
 
 def fits(policy: Policy, world: World) -> None:
@@ -140,16 +144,18 @@ def enough_rounds(policy: Policy, arm_count: int, horizon: int) -> None:
 def checked_seed(seed: int) -> int:
     """Streams are keyed by 64 bits."""
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise InputError(f"a seed is a whole number from 0 to 2^64 - 1, not {seed!r}", where="seed")
+        raise InputError(f"a seed is a whole number from 0 to 2^64 - 1, not {shorten(repr(seed))}", where="seed")
     return int(seed)
 
 
 def checked_threads(threads: int | None) -> int | None:
     """None stands for all cores."""
-    return None if threads is None else _count("threads", threads)
+    return None if threads is None else checked_count("threads", threads, 10_000)
 
 
-def _count(name: str, value: int) -> int:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name} must be a whole number above 0, not {value!r}", where=name)
-    return int(value)
+def checked_count(name: str, value: object, most: int, least: int = 1) -> int:
+    """A whole number within limits."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value <= most:
+        return int(value)
+    what = f"{name} must be a whole number from {least} to {most:,}, not {shorten(repr(value))}"
+    raise InputError(what, where=name)

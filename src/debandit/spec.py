@@ -9,13 +9,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 
 Options = dict[str, Any]
 
 
-def parse(text: str, where: str) -> tuple[str, Options]:
-    """Split `name(key=value, ...)` into the name and its options."""
+def parse(text: str) -> tuple[str, Options] | None:
+    """Split `name(key=value, ...)` into the name and its options; None if it is not of that form."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
         if isinstance(node, ast.Name):
@@ -24,35 +24,29 @@ def parse(text: str, where: str) -> tuple[str, Options]:
             return node.func.id, {_name_of(key): _literal(key.value) for key in node.keywords}
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         pass
-    raise InputError(
-        f"cannot read {shorten(text)!r}",
-        where=where,
-        remedy="Write a name, or a name with options as numbers, words or lists: ucb  or  ucb(c=2.0)",
-    )
+    return None
 
 
 def build(text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> Any:
     """Make the object that `text` describes with one of `makers`."""
-    name, options = parse(text, where)
+    parsed = parse(text)
+    name = text.partition("(")[0].strip() if parsed is None else parsed[0]
     if name not in makers:
         guess = difflib.get_close_matches(name, makers, 1)
         hint = f"Did you mean {guess[0]}? " if guess else ""
         raise InputError(
             f"there is no {kind} {shorten(name)!r}", where=where, remedy=f"{hint}There are:\n{listing(makers)}"
         )
-    known = [name for name, _ in signature(makers[name])]
-    for option in options:
-        if option not in known:
-            raise InputError(
-                f"{name} has no option {shorten(option)!r}",
-                where=where,
-                remedy=f"It is written {usage(name, makers[name])}",
-            )
-    missing = [option for option, default in signature(makers[name]) if default is None and option not in options]
+    remedy = f"It is written {usage(name, makers[name])}, with numbers, words or lists of them."
+    if parsed is None:
+        raise InputError(f"cannot read {shorten(text)!r}", where=where, remedy=remedy)
+    known, options = signature(makers[name]), parsed[1]
+    strange = [option for option in options if option not in dict(known)]
+    if strange:
+        raise InputError(f"{name} has no option {shorten(strange[0])!r}", where=where, remedy=remedy)
+    missing = [option for option, default in known if default is None and option not in options]
     if missing:
-        raise InputError(
-            f"{name} needs {', '.join(missing)}", where=where, remedy=f"It is written {usage(name, makers[name])}"
-        )
+        raise InputError(f"{name} needs {', '.join(missing)}", where=where, remedy=remedy)
     return makers[name](**options)
 
 
@@ -73,11 +67,6 @@ def usage(name: str, maker: Callable[..., Any]) -> str:
 def listing(makers: Mapping[str, Callable[..., Any]]) -> str:
     """One line for each of them."""
     return "\n".join(f"    {usage(name, maker)}" for name, maker in makers.items())
-
-
-def shorten(text: str, length: int = 60) -> str:
-    """For messages: hostile input must not fill the screen."""
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _name_of(key: ast.keyword) -> str:

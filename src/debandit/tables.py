@@ -1,9 +1,11 @@
 """Rows to aligned text, rounded to what is known of them."""
 
 import math
-import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from debandit.errors import printable
 
 Row = Mapping[str, Any]
 
@@ -19,13 +21,11 @@ class Column(NamedTuple):
 def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
     """A table with a rule under its header; numbers are aligned to the right."""
     cells = [[_cell(row[column.key], column.role, decimals) for column in columns] for row in rows]
-    widths = [max(len(column.title), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)]
+    widths = [max(_width(column.title), *(_width(line[i]) for line in cells)) for i, column in enumerate(columns)]
 
     def line(texts: Sequence[str]) -> str:
-        parts = (
-            text.ljust(width) if column.role == "text" else text.rjust(width)
-            for text, width, column in zip(texts, widths, columns, strict=True)
-        )
+        gaps = (" " * (width - _width(text)) for text, width in zip(texts, widths, strict=True))
+        parts = (t + gap if c.role == "text" else gap + t for t, gap, c in zip(texts, gaps, columns, strict=True))
         return "  ".join(parts).rstrip()
 
     header = line([column.title for column in columns])
@@ -38,18 +38,18 @@ def decimals_for(uncertainties: Sequence[float]) -> int:
     return max(0, -math.floor(math.log10(min(known) / 3))) if known else 4
 
 
-def one_line(text: str) -> str:
-    """A label as it may be printed: no line breaks, no control characters that a terminal would obey."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", "\N{REPLACEMENT CHARACTER}", text)
+def _width(text: str) -> int:
+    """Columns on a terminal: East Asian characters take two, accents none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _cell(value: Any, role: str, decimals: int) -> str:
     if role == "text":
-        return one_line(str(value))
+        return printable(str(value))
     if value is None or not math.isfinite(value):
         return "–"
     if role == "count":
         return f"{value:,.0f}"
     if role == "share":
         return f"{100 * value:.1f} %"
-    return f"{value:.4g}" if decimals > 8 else f"{value:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:.5g}" if decimals > 8 or abs(value) >= 1e9 else f"{value:,.{decimals}f}"

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import debandit
@@ -70,7 +71,8 @@ def test_simulate():
     assert result.returncode == 0, result.stderr
     first = result.stdout.splitlines()[4].split()
     assert first[:2] == ["1", "1.0000"]
-    assert abs(float(first[4].replace("−", "-")) + 0.1671) < 0.02  # -0.1671 +- 0.0004 by an independent implementation
+    bias, error = float(first[4]), float(first[5])
+    assert abs(bias + 0.167073) < 4.5 * np.hypot(error, 0.000411)  # by an independent implementation, EG, table 1
 
 
 def test_demo_tells_the_story_and_the_next_step():
@@ -109,7 +111,7 @@ def test_help_loads_no_numba():
         (["debias", "trial.csv", "--policy", "ucb"], 2, ["no column 'arm'", "--arm", "patient, drug, response"]),
         (["debias", "trial.csv"], 2, ["Missing option '--policy'"]),
         (["debias", "trial.csv", "--policy", "ubc"], 2, ["--policy", "Did you mean ucb?", "etc(pulls=10)"]),
-        (["debias", "trial.csv", "--policy", "ucb(c=-1)"], 2, ["c must be a number at least 0, not -1"]),
+        (["debias", "trial.csv", "--policy", "ucb(c=-1)"], 2, ["c must be a number from 0 to 1e+100, not -1"]),
         (["debias", "trial.csv", "--policy", "ucb", "--world", "efrom"], 2, ["--world", "Did you mean efron?"]),
         (["debias", "trial.csv", "--policy", "ucb", "--runs", "lots"], 2, ["--runs", "'lots'", "auto"]),
         (["debias", "trial.csv", "--policy", "ucb", "--runs", "1"], 2, ["runs must be"]),
@@ -120,7 +122,14 @@ def test_help_loads_no_numba():
         (["debias", "trial.csv", "--policy", "etc(pulls=51)"], 2, ["102 initial pulls"]),
         (["debias", "trial.csv", "--policy", "beta_thompson"], 2, ["0/1 rewards"]),
         (["debias", "trial.csv", "--policy", "ucb", "--json", "no/such/r.json"], 2, ["cannot write", "no/such/r.json"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--json", "."], 2, ["cannot write", "directory"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--json", "trial.csv"], 2, ["this is the log"]),
+        (["debias", "trial.csv", "--policy", "ucb(2)"], 2, ["cannot read", "It is written ucb(c=1.0)"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--arms", "A,B\nC"], 2, ["--arms"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--arms", "A,\x1b[31mB"], 2, ["'B' is in the log"]),
+        (["debias", "trial.csv", "--policy", "ucb", "--runs", "1000000000000"], 2, ["1,000,000,000"]),
         (["debias", ".", "--policy", "ucb"], 2, ["directory"]),
+        (["demo", "--save", "trial.csv"], 2, ["exists already"]),
         (["simulate", "--policy", "ucb", "--world", "normal", "--horizon", "9"], 2, ["normal needs means, sds"]),
         (["simulate", "--policy", "ucb", "--world", "gaussian", "--horizon", "9"], 2, ["bernoulli(means=...)"]),
         (["nonsense"], 2, ["No such command 'nonsense'"]),
@@ -133,7 +142,32 @@ def test_mistakes_are_explained(trial, arguments, code, expected):
     text = fails(code, *arguments, *extra, cwd=trial.parent)
     for part in expected:
         assert part in text
+    assert "\x1b" not in text
     assert len(text) < 1500
+    assert trial.read_bytes() == DEMO.read_bytes()
+
+
+def test_output_that_cannot_be_written(trial):
+    arguments = ["debias", trial, "--arm", "drug", "--reward", "response", "--policy", "ucb", "--runs", 100]
+    assert "Traceback" not in run(*arguments, PYTHONIOENCODING="cp1252").stderr
+    assert run(*arguments, PYTHONIOENCODING="ascii").returncode == 0
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            command = [sys.executable, "-m", "debandit", *map(str, arguments)]
+            result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert result.returncode == 2
+        assert "Traceback" not in result.stderr
+
+
+def test_a_link_is_followed_and_a_mode_kept(trial):
+    (trial.parent / "real.json").write_text("old")
+    (trial.parent / "real.json").chmod(0o600)
+    (trial.parent / "link.json").symlink_to("real.json")
+    options = ("--arm", "drug", "--reward", "response", "--policy", "ucb", "--runs", 100, "--json", "link.json")
+    assert run("debias", "trial.csv", *options, cwd=trial.parent).returncode == 0
+    assert (trial.parent / "link.json").is_symlink()
+    assert json.loads((trial.parent / "real.json").read_text())["runs"] == 100
+    assert (trial.parent / "real.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_labels_are_shown_as_text(tmp_path):

@@ -47,6 +47,12 @@ def test_summaries_alone_are_the_same_type():
         (["a", "b"], [np.inf, 1], "round 1 is missing or infinite"),
         (["a", "b"], ["x", 1], "must be numbers"),
         (["a", "b"], [[1, 2]], "one number for each round"),
+        (["a", "b"], [10**400, 1], "must be numbers"),
+        (["a", "b"], [1e300, 1], "another unit"),
+        (["a", "b"], [1e-170, 1e-171], "another unit"),
+        (["a", None], [1, 2], "an arm is missing"),
+        (["a", float("nan")], [1, 2], "an arm is missing"),
+        (["a", ""], [1, 2], "an arm is missing"),
     ],
 )
 def test_impossible_logs(arms, rewards, message):
@@ -72,3 +78,35 @@ def test_the_fingerprint_is_of_the_content():
         make(["a", "b"], [1, 2.5]).sha256,
     }
     assert len(different) == 5
+
+
+def test_constant_rewards_have_no_variance():
+    """0.1 + 0.1 + 0.1 is not 0.3 in floating point; the variance of three equal rewards is 0 all the same."""
+    log = db.ExperimentLog(["a"] * 3 + ["b"] * 2, [0.1] * 3 + [1, 2])
+    assert (log.means[0], log.variances[0]) == (0.1, 0.0)
+
+
+def test_nobody_can_change_a_log():
+    log = db.ExperimentLog(["a", "b"], [1, 2])
+    for array in (log.means, log.pulls, log.variances, log.rounds.rewards):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9
+
+
+@pytest.mark.parametrize(
+    ("pulls", "means", "variances", "binary", "message"),
+    [
+        ([1.7, 2], [1, 2], [1, 1], False, "whole numbers"),
+        (["x", 2], [1, 2], [1, 1], False, "must be numbers"),
+        ([0, 0], [1, 2], [1, 1], False, "not all 0"),
+        ([3, 2], [1, 2], None, False, "need variances"),
+        ([3, 2], [1, np.nan], [1, 1], False, "finite"),
+        ([3, 2], [1, 2], [1, -1], False, "variances 0 or more"),
+        ([2, 2], [0.33, 0.5], None, True, "do not exist"),
+        ([2, 2], [1.5, 0.5], None, True, "between 0 and 1"),
+        ([3, 2, 1], [1, 2], [1, 1], False, "one value for each of the 2 arms"),
+    ],
+)
+def test_impossible_summaries(pulls, means, variances, binary, message):
+    with pytest.raises(db.InputError, match=message):
+        db.ExperimentLog.from_summaries(["a", "b"], pulls, means, variances, binary=binary)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import debandit as db
-from debandit.policies import RULES, policy_from_text
+from debandit.policies import RULES, as_policy
 
 
 def choices(policy, rewards, horizon):
@@ -46,29 +46,42 @@ def test_thompson_trusts_its_prior():
     assert loose.pulls[:, 1].mean() / 100 > 0.8
 
 
+def test_numbers_of_numpy_are_numbers():
+    assert str(db.ExploreThenCommit(np.int64(5))) == "etc(pulls=5)"
+    assert str(db.UCB(np.float32(0.5))) == "ucb(c=0.5)"
+
+
+def test_beta_thompson_with_a_weak_prior_is_fair_at_first():
+    """Beta(0.05, 0.05) piles up at 0 and 1; its draws must not tie there. First pulls of two arms: 1/2 each."""
+    world = db.worlds.Bernoulli([0.5, 0.5])
+    runs = db.simulate(db.BetaThompson(0.05, 0.05), world, horizon=1, runs=200_000, seed=1)
+    assert abs(runs.pulls[:, 0].mean() - 0.5) < 4.5 * 0.5 / np.sqrt(200_000)
+
+
 def test_rules_round_trip_through_their_text():
     for rule in RULES.values():
-        assert policy_from_text(str(rule())) == rule()
+        assert as_policy(str(rule())) == rule()
     odd = db.ThompsonSampling(prior_mean=-1.5, noise_sd=2, initial_pulls=3, center="sample")
-    assert policy_from_text(str(odd)) == odd
-    assert policy_from_text("thompson(center=sample, initial_pulls=1)").center == "sample"
+    assert as_policy(str(odd)) == odd
+    assert as_policy("thompson(center=sample, initial_pulls=1)").center == "sample"
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: db.ExploreThenCommit(pulls=0), "pulls must be a whole number at least 1"),
+        (lambda: db.ExploreThenCommit(pulls=0), "pulls must be a whole number from 1 to 1e"),
         (lambda: db.ExploreThenCommit(pulls=2.5), "whole"),
-        (lambda: db.UCB(c=-1), "c must be a number at least 0"),
+        (lambda: db.UCB(c=-1), "c must be a number from 0 to"),
         (lambda: db.UCB(c=float("nan")), "nan"),
         (lambda: db.UCB(c=float("inf")), "inf"),
         (lambda: db.UCB(c="much"), "much"),
         (lambda: db.UCB(c=True), "True"),
-        (lambda: db.EpsilonGreedy(epsilon=1.5), "between 0 and 1"),
-        (lambda: db.ThompsonSampling(prior_sd=0), "above 0"),
+        (lambda: db.UCB(c=10**400), "c must be a number"),
+        (lambda: db.EpsilonGreedy(epsilon=1.5), "from 0 to 1"),
+        (lambda: db.ThompsonSampling(prior_sd=0), "prior_sd must be a number from 1e-100"),
         (lambda: db.ThompsonSampling(center="sample"), "initial_pulls >= 1"),
         (lambda: db.ThompsonSampling(center="median"), "'posterior' or 'sample'"),
-        (lambda: db.BetaThompson(alpha=0), "above 0"),
+        (lambda: db.BetaThompson(alpha=0.01), "from 0.05"),
     ],
 )
 def test_senseless_parameters_are_refused(make, message):

@@ -1,5 +1,7 @@
 """Reading CSV files: good ones, and what is said of bad ones."""
 
+import time
+
 import pytest
 
 import debandit as db
@@ -25,7 +27,22 @@ def test_columns_order_and_time(write):
     assert (log.labels, log.rounds.rewards.tolist()) == (("A", "B"), [0, 1, 1])
     dates = "t,arm,reward\n2026-02-01,B,1\n2026-01-31T12:00,A,0\n"
     assert db.read_log(write(dates), time="t").labels == ("A", "B")
+    nanoseconds = "t,arm,reward\n1700000000000000001,B,1\n1700000000000000000,A,0\n"
+    assert db.read_log(write(nanoseconds), time="t").labels == ("A", "B")
     assert db.read_log(write(GOOD), arms=["B", "C", "A"]).pulls.tolist() == [1, 0, 2]
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="POSIX time zones")
+def test_times_do_not_depend_on_the_zone_of_the_machine(write, monkeypatch):
+    """02:30 does not exist on that day in Berlin; as UTC it is before 03:10."""
+    path = write("t,arm,reward\n2026-03-29T03:10,B,1\n2026-03-29T02:30,A,0\n")
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        assert db.read_log(path, time="t").labels == ("A", "B")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_unusual_but_sound_files(write):
@@ -52,6 +69,10 @@ def test_unusual_but_sound_files(write):
         ("arm,reward\nA,1\nA,2\n", {}, ["fewer than two arms: A", "column 'arm'"]),
         ("arm,reward\nA,1\n,2\n", {}, ["line 3", "no arm"]),
         ("arm,reward\nA,1\nB\n", {}, ["line 3", "1 fields where the header has 2"]),
+        ("arm;reward\nA;1\n", {}, ["has no commas"]),
+        ("arm,reward\nA,1_000\nB,1\n", {}, ["line 2", "'1_000'"]),
+        (GOOD, {"arm": "reward"}, ["cannot be the same column"]),
+        (GOOD, {"arms": ["A", "", "B"]}, ["an arm is missing"]),
         (GOOD, {"arms": ["A", "C"]}, ["'B' is in the log but not in the list"]),
         (GOOD, {"time": "when"}, ["no column 'when'", "--time"]),
         ("arm,reward,t\nA,1,1\nB,2,soon\n", {"time": "t"}, ["line 2", "neither a number nor an ISO date"]),
@@ -65,7 +86,7 @@ def test_bad_files_are_explained(write, content, options, expected):
         db.read_log(write(content), **options)
     for part in expected:
         assert part in str(caught.value)
-    assert "trial.csv" in str(caught.value)
+    assert "trial.csv" in str(caught.value) or "--" in str(caught.value)
     assert len(str(caught.value)) < 600
 
 

@@ -19,9 +19,16 @@ def test_a_table():
     assert render(rows, columns, 3).splitlines() == [
         "arm        pulls    mean   share",
         "--------------------------------",
-        "long name  1,234  −0.123  50.0 %",
+        "long name  1,234  -0.123  50.0 %",
         "b��[31m        7       –       –",
     ]
+
+
+def test_wide_letters_are_aligned():
+    text = render(
+        [{"a": "药物甲", "n": 1}, {"a": "abc", "n": 2}], [Column("a", "a", "text"), Column("n", "n", "count")], 0
+    )
+    assert text.splitlines()[2:] == ["药物甲  1", "abc     2"]
 
 
 @pytest.mark.parametrize(
@@ -43,4 +50,4 @@ def test_decimals_follow_the_smallest_error(errors, decimals):
 
 def test_tiny_numbers_keep_their_digits():
     text = render([{"x": 1.2345e-12}], [Column("x", "x", "number")], decimals_for([1e-14]))
-    assert text.endswith("1.235e-12")
+    assert text.endswith("1.2345e-12")

@@ -16,14 +16,14 @@ def choose(t, rule, block):
     """Fill block.arms with the arm of the highest draw."""
     for lane in range(LANES):
         best = -1.0
+        block.arms[lane] = 0
         for arm in range(block.arm_count):
             wins = block.sums[arm * LANES + lane]
             losses = block.pulls[arm * LANES + lane] - wins
             a = gamma(rule.parameters[0] + wins, block.rng, lane)
             b = gamma(rule.parameters[1] + losses, block.rng, lane)
-            draw = a / (a + b)
-            if draw > best:
-                best, block.arms[lane] = draw, arm
+            if a / b > best:  # the odds order as the rate a / (a + b) does, and do not round to 1
+                best, block.arms[lane] = a / b, arm
 
 
 @jit

@@ -16,7 +16,7 @@ class Block(NamedTuple):
     arm_count: int
     pulls: Floats  # (K * LANES,)
     sums: Floats  # (K * LANES,)
-    memory: Floats  # whatever the rule wants to remember between rounds
+    memory: Floats  # (2 * K * LANES,) whatever the rule wants to remember between rounds
     arms: Ints  # (LANES,) this round's choices
     places: Ints  # (LANES,) arms * LANES + lane
     rewards: Floats  # (LANES,) this round's rewards
@@ -32,13 +32,13 @@ class Block(NamedTuple):
 
 
 @kernel
-def new_block(arm_count, memory_per_lane):
+def new_block(arm_count):
     size = arm_count * LANES
     return Block(
         arm_count,
         np.zeros(size),
         np.zeros(size),
-        np.zeros(memory_per_lane * LANES),
+        np.zeros(2 * size),
         np.zeros(LANES, np.int64),
         np.zeros(LANES, np.int64),
         np.zeros(LANES),

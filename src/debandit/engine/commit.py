@@ -8,16 +8,16 @@ from debandit.engine.lanes import LANES, fill_uniforms, next_normals
 
 
 @call
-def commit_block(rule, world, binomials, horizon, block):
+def commit_block(task, rule, world, binomials, block):
     """All rounds of all lanes: K sums of `opening` rewards, the comparison, one sum of the remaining rewards."""
-    opening, rest = rule.opening, horizon - rule.opening * block.arm_count
+    opening, rest = rule.opening, task.horizon - rule.opening * block.arm_count
     arms, places, best = block.arms, block.places, block.best
     sums, pulls, totals = block.sums, block.pulls, block.rewards
     best[:] = -np.inf
     for arm in range(block.arm_count):
         for lane in range(LANES):
             places[lane] = arm * LANES + lane
-        _draw_sums(opening, 0, world.kind, binomials, block)
+        _draw_sums(opening, world.kind, binomials[0], task.first_table, block)
         for lane in range(LANES):
             sums[arm * LANES + lane] = totals[lane]
             pulls[arm * LANES + lane] = opening
@@ -27,14 +27,14 @@ def commit_block(rule, world, binomials, horizon, block):
     if rest > 0:
         for lane in range(LANES):
             places[lane] = arms[lane] * LANES + lane
-        _draw_sums(rest, 1, world.kind, binomials, block)
+        _draw_sums(rest, world.kind, binomials[1], task.first_table, block)
         for lane in range(LANES):
             sums[places[lane]] += totals[lane]
             pulls[places[lane]] += rest
 
 
 @call
-def _draw_sums(count, phase, kind, binomials, block):
+def _draw_sums(count, kind, tables, first_table, block):
     """Fill block.rewards with the sum of `count` rewards of each lane's arm: normal, or binomial by inversion."""
     places, totals, shift, scale = block.places, block.rewards, block.shift, block.scale
     if kind == NORMAL:
@@ -47,5 +47,5 @@ def _draw_sums(count, phase, kind, binomials, block):
         u = block.scratch
         fill_uniforms(block, u)
         for lane in range(LANES):
-            row = block.first_row[lane] + places[lane] // LANES
-            totals[lane] = np.searchsorted(binomials[phase, row, : count + 1], u[lane], side="right")
+            row = block.first_row[lane] + places[lane] // LANES - first_table
+            totals[lane] = np.searchsorted(tables[row, : count + 1], u[lane], side="right")

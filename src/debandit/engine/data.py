@@ -39,7 +39,6 @@ class RuleData(NamedTuple):
     noisy: bool  # noise is a standard normal for each arm and round, else 1
     explore: Floats  # (horizon,), or empty: never
     hold: bool  # choose once after the opening and stay with it
-    memory: int  # doubles to remember per run
     parameters: Floats
 
 
@@ -54,6 +53,7 @@ class Task(NamedTuple):
     horizon: int
     runs: int  # runs per world in the arrays of `Wanted`
     shortcut: bool  # explore-then-commit by sufficient statistics
+    first_table: int  # the (world, arm) row to which the first of the binomial tables belongs
 
 
 class Wanted(NamedTuple):
@@ -84,7 +84,6 @@ def rule_data(
     noisy: bool = False,
     explore: Floats | None = None,
     hold: bool = False,
-    memory: int = 0,
     parameters: tuple[float, ...] = (),
 ) -> RuleData:
     """A `RuleData` in which everything left out is off."""
@@ -98,7 +97,6 @@ def rule_data(
         noisy,
         empty if explore is None else explore,
         hold,
-        memory,
         np.array(parameters, dtype=np.float64),
     )
 

@@ -30,10 +30,10 @@ def cache_directory() -> Path:
     if chosen := os.environ.get("DEBANDIT_CACHE_DIR"):
         return Path(chosen)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "debandit" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "debandit" / "cache"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "debandit"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "debandit"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debandit"
 
 
 @functools.cache
@@ -51,7 +51,7 @@ def load(module_name: str) -> Kernel:
         return numba.njit(cache=True, **OPTIONS)(_import_file(path).run)  # type: ignore[no-any-return]
     except (OSError, RuntimeError) as error:  # numba raises RuntimeError where it cannot write
         warnings.warn(
-            f"compiled kernels cannot be kept in {cache_directory()} ({error}); compiling for this process only. "
+            f"compiled kernels cannot be kept ({error}); compiling for this process only. "
             "Set DEBANDIT_CACHE_DIR to a writable directory.",
             CacheWarning,
             stacklevel=2,

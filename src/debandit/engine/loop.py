@@ -17,7 +17,7 @@ from debandit.engine.rewards import draw_noise, enter_world
 def run(task, rule, world, binomials, wanted, stop):
     """Simulate the runs of the task's units and hand them to whatever is wanted. See `data` for the records."""
     units = task.units
-    block = new_block(task.arm_count, rule.memory)
+    block = new_block(task.arm_count)
     lane_unit, lane_run = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
     lane_world, lane_key = np.full(LANES, -1), np.zeros(LANES, np.uint64)
     unit, offset = 0, 0
@@ -38,7 +38,7 @@ def run(task, rule, world, binomials, wanted, stop):
             seed_lane(block.rng, lane, lane_key[lane], np.uint64(lane_run[lane]))
         block.spare[0] = 0
         if task.shortcut:
-            commit_block(rule, world, binomials, task.horizon, block)
+            commit_block(task, rule, world, binomials, block)
         else:
             play_block(task, rule, world, wanted, stop, block, lane_unit, lane_run, filled)
         if not stop[0]:

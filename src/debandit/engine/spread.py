@@ -4,22 +4,25 @@ The work is cut into units of at most BLOCK runs of one world. A unit is never s
 of its runs, so that no bit of the answer depends on the number of threads or on the size of the chunks.
 """
 
+import itertools
 import os
 import threading
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
+from debandit.engine.binomials import LONGEST, binomial_tables
 from debandit.engine.data import BERNOULLI, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
 from debandit.engine.kernels import load
 
 BLOCK = 256
 SIMULATE, DEBIAS = 1, 2  # purposes: under one seed their random streams are distinct
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
-_LARGEST_BINOMIAL_TABLE = 4_000_000
 
 
 class Experiment(NamedTuple):
@@ -71,7 +74,9 @@ def store(experiment: Experiment, runs: int, *, paths: bool, threads: int | None
         pulls=np.empty((places, experiment.arm_count), np.int64),
         sums=np.empty((places, experiment.arm_count)),
     )
-    _run(experiment, _units(np.zeros(worlds, np.int64), np.full(worlds, runs)), runs, lambda _: wanted, threads)
+    units = _units(np.zeros(worlds, np.int64), np.full(worlds, runs))
+    for _ in _run(experiment, units, runs, lambda _: wanted, threads):
+        pass
     return wanted
 
 
@@ -89,111 +94,96 @@ def tally(
     `edges` (W, K, 2) and `bins` ask for histograms of the means.
     """
     worlds, arms = len(experiment.world_ids), experiment.arm_count
-    units = _units(np.zeros(worlds, np.int64) if before is None else before.runs, runs)
-    shape = (len(units), arms)
-    wanted = _nothing()._replace(
-        tallies=True,
-        pull_totals=np.zeros(shape),
-        pulled=np.zeros(shape, np.int64),
-        errors=np.zeros(shape),
-        squares=np.zeros(shape),
-        edges=np.zeros((worlds, arms, 2)) if edges is None else edges,
-        histogram=np.zeros((*shape, bins), np.int64),
-    )
-    per_unit = ("pull_totals", "pulled", "errors", "squares", "histogram")
+    frame = _nothing()._replace(tallies=True, edges=np.zeros((worlds, arms, 2)) if edges is None else edges)
 
-    def part(span: slice) -> Wanted:
-        return wanted._replace(**{name: getattr(wanted, name)[span] for name in per_unit})
+    def rows(count: int) -> dict[str, Any]:
+        return {
+            "pull_totals": np.zeros((count, arms)),
+            "pulled": np.zeros((count, arms), np.int64),
+            "errors": np.zeros((count, arms)),
+            "squares": np.zeros((count, arms)),
+            "histogram": np.zeros((count, arms, bins), np.int64),
+        }
 
-    _run(experiment, units, 0, part, threads)
-    blank = (np.zeros((worlds, *getattr(wanted, name).shape[1:]), getattr(wanted, name).dtype) for name in per_unit)
-    earlier = (np.zeros_like(runs), *blank) if before is None else before
-    total = Tally._make((earlier[0] + runs, *(sums.copy() for sums in earlier[1:])))
-    for sums, name in zip(total[1:], per_unit, strict=True):
-        np.add.at(sums, units[:, 0], getattr(wanted, name))  # in the order of the runs, however they were asked for
-    return total
+    total = rows(worlds) if before is None else dict(zip(rows(0), (sums.copy() for sums in before[1:]), strict=True))
+    start = np.zeros(worlds, np.int64) if before is None else before.runs
+    for units, chunk in _run(experiment, _units(start, runs), 0, lambda n: frame._replace(**rows(n)), threads):
+        for name, sums in total.items():
+            np.add.at(sums, units[:, 0], getattr(chunk, name))  # in the order of the runs, however they were cut
+    return Tally._make((start + runs, *total.values()))
 
 
 def _units(first: Ints, runs: Ints) -> Ints:
     """Rows (world, first run, number of runs)."""
-    rows = [
-        (world, start, min(BLOCK, int(first[world] + runs[world]) - start))
-        for world in range(len(first))
-        for start in range(int(first[world]), int(first[world] + runs[world]), BLOCK)
-    ]
-    return np.array(rows, np.int64).reshape(-1, 3)
+    blocks = -(-runs // BLOCK)
+    world = np.repeat(np.arange(len(runs)), blocks)
+    offset = (np.arange(len(world)) - np.repeat(np.cumsum(blocks) - blocks, blocks)) * BLOCK
+    return np.stack((world, first[world] + offset, np.minimum(BLOCK, runs[world] - offset)), axis=1)
 
 
-def _run(experiment: Experiment, units: Ints, runs: int, part: Callable[[slice], Wanted], threads: int | None) -> None:
-    """Hand chunks of units to threads; Ctrl-C stops them within a round."""
+def _run(
+    experiment: Experiment, units: Ints, runs: int, room: Callable[[int], Wanted], threads: int | None
+) -> Iterator[tuple[Ints, Wanted]]:
+    """Hand chunks of units to threads and yield them in order, each with the room that its results were put into."""
     kernel = load(experiment.kernel)
-    binomials = _binomials(experiment) if not part(slice(0, 0)).paths else None
-    tables = np.empty((2, 0, 0)) if binomials is None else binomials
     stop = np.zeros(1, np.int64)
 
-    def simulate(span: slice) -> int:
-        task = Task(
-            units[span],
-            experiment.world_ids,
-            np.uint64(experiment.seed),
-            experiment.purpose,
-            experiment.arm_count,
-            experiment.horizon,
-            runs,
-            binomials is not None,
-        )
-        kernel(task, experiment.rule, experiment.world, tables, part(span), stop)
-        return int(units[span, 2].sum())
+    def simulate(chunk: Ints) -> tuple[Ints, Wanted]:
+        wanted = room(len(chunk))
+        kernel(*_arguments(experiment, chunk, runs, wanted), stop)
+        return chunk, wanted
 
-    simulate(slice(0, 0))  # compiles in this thread
+    simulate(units[:0])  # compiles in this thread
     workers = max(1, min(threads or os.cpu_count() or 1, len(units)))
     share = -(-len(units) // (4 * workers))  # small jobs, too, give every thread something to do until the end
-    per_chunk = max(1, min(share, _ROUNDS_PER_CHUNK // (BLOCK * experiment.horizon)))
-    spans = [slice(i, i + per_chunk) for i in range(0, len(units), per_chunk)]
-    total = int(units[:, 2].sum())
-    in_main = threading.current_thread() is threading.main_thread()
-    with (
-        tqdm(
-            total=total, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=None if in_main else True
-        ) as bar,
-        ThreadPoolExecutor(workers) as pool,
-    ):
-        waiting = {pool.submit(simulate, span) for span in spans}
+    size = max(1, min(share, _ROUNDS_PER_CHUNK // (BLOCK * experiment.horizon)))
+    chunks = (units[i : i + size] for i in range(0, len(units), size))
+    waiting: deque[Future[tuple[Ints, Wanted]]] = deque()
+    pool = ThreadPoolExecutor(workers)
+    with _progress_bar(int(units[:, 2].sum())) as bar:
         try:
-            while waiting:
-                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                bar.update(sum(future.result() for future in done))
-        except BaseException:
+            while True:
+                # a short queue, so that an interrupt need not wait for its filling nor memory grow with it
+                waiting.extend(pool.submit(simulate, c) for c in itertools.islice(chunks, 4 * workers - len(waiting)))
+                if not waiting:
+                    break
+                try:
+                    done = waiting[0].result(timeout=0.2)
+                except StillRunning:
+                    bar.update(0)
+                    continue
+                waiting.popleft()
+                bar.update(int(done[0][:, 2].sum()))
+                yield done
+        finally:  # also on Ctrl-C: a kernel looks at `stop` in every round
             stop[0] = 1
             pool.shutdown(cancel_futures=True)
-            raise
 
 
-def _binomials(experiment: Experiment) -> Floats | None:
-    """What explore-then-commit needs to skip its rounds, or None if it (or any other rule) must play them.
+def _progress_bar(runs: int) -> "tqdm[Any]":
+    """Shown after a second, and only to a person: on a terminal and for the main thread."""
+    hidden = None if threading.current_thread() is threading.main_thread() else True
+    return tqdm(total=runs, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=hidden)
 
-    Normal worlds need nothing. For 0/1 rewards: the distribution functions of the sums, indexed by
-    (exploration or rest, row, successes).
-    """
-    if not experiment.rule.hold or experiment.world.kind not in (NORMAL, BERNOULLI):
-        return None
-    if experiment.world.kind == NORMAL:
-        return np.empty((2, 0, 0))
-    counts = (experiment.rule.opening, experiment.horizon - experiment.rule.opening * experiment.arm_count)
-    rows, length = len(experiment.world.means), max(counts) + 1
-    if 2 * rows * length > _LARGEST_BINOMIAL_TABLE:
-        return None
-    tables = np.ones((2, rows, length))
-    for table, n in zip(tables, counts, strict=True):
-        log_factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, n + 1)))))
-        log_choose = log_factorial[n] - log_factorial - log_factorial[::-1]
-        wins = np.arange(n + 1)
-        for row, p in enumerate(experiment.world.means):
-            if 0 < p < 1:
-                table[row, :n] = np.cumsum(np.exp(log_choose + wins * np.log(p) + (n - wins) * np.log1p(-p)))[:n]
-            else:
-                table[row, :n] = float(p == 0)
-    return tables
+
+def _arguments(
+    experiment: Experiment, chunk: Ints, runs: int, wanted: Wanted
+) -> tuple[Task, RuleData, WorldData, Floats, Wanted]:
+    """What the kernel needs to know to simulate one chunk."""
+    rule, world, arms = experiment.rule, experiment.world, experiment.arm_count
+    counts = (rule.opening, experiment.horizon - rule.opening * arms)
+    # explore-then-commit needs no rounds where its sums can be drawn, whatever the size of the stack
+    short = world.kind == NORMAL or (world.kind == BERNOULLI and max(counts) <= LONGEST)
+    shortcut = rule.hold and short and not wanted.paths
+    first = int(chunk[0, 0]) * arms if len(chunk) else 0
+    end = (int(chunk[-1, 0]) + 1) * arms if len(chunk) else 0
+    tables = np.empty((2, 0, 0))
+    if shortcut and world.kind == BERNOULLI and first < end:
+        tables = binomial_tables(world.means[first:end], counts)
+    seed = np.uint64(experiment.seed)
+    purpose, horizon = experiment.purpose, experiment.horizon
+    task = Task(chunk, experiment.world_ids, seed, purpose, arms, horizon, runs, shortcut, first)
+    return task, rule, world, tables, wanted
 
 
 def _nothing() -> Wanted:

@@ -1,6 +1,7 @@
 """The rules. This is their table of contents: the command line, the tests and the docs read it."""
 
 from debandit import spec
+from debandit.errors import InputError, shorten
 from debandit.policies.beta_thompson import BetaThompson
 from debandit.policies.epsilon_greedy import EpsilonGreedy
 from debandit.policies.etc import ExploreThenCommit
@@ -14,9 +15,12 @@ RULES: dict[str, type[Policy]] = {
 }
 
 
-def policy_from_text(text: str, where: str = "--policy") -> Policy:
-    """For example ucb, or thompson(prior_sd=10.0, noise_sd=2.0)."""
-    policy: Policy = spec.build(text, RULES, where, "rule")
+def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
+    """A rule, or the text of one: ucb, or thompson(prior_sd=10.0, noise_sd=2.0)."""
+    if isinstance(policy, str):
+        policy = spec.build(policy, RULES, where, "rule")
+    if not isinstance(policy, Policy):
+        raise InputError(f"{shorten(repr(policy))} is not a rule", where=where, remedy="For example UCB(c=1.0).")
     return policy
 
 
@@ -29,5 +33,5 @@ __all__ = [
     "Policy",
     "ThompsonSampling",
     "Uniform",
-    "policy_from_text",
+    "as_policy",
 ]

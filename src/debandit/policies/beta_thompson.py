@@ -18,9 +18,9 @@ class BetaThompson(Policy):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
-        self._check_number("alpha", low=0)
-        self._check_number("beta", low=0)
-        self._check(self.alpha > 0 and self.beta > 0, "alpha and beta must be above 0")
+        # below 0.05 the draws pile up at 0 and 1 so closely that doubles cannot tell them apart
+        self._check_number("alpha", low=0.05)
+        self._check_number("beta", low=0.05)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(parameters=(self.alpha, self.beta))

@@ -24,4 +24,4 @@ class EpsilonGreedy(Policy):
         return 1
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(opening=1, explore=np.full(horizon, float(self.epsilon)), memory=2 * arm_count)
+        return rule_data(opening=self.opening, explore=np.full(horizon, float(self.epsilon)))

@@ -15,11 +15,11 @@ class ExploreThenCommit(Policy):
     pulls: int = 10
 
     def __post_init__(self) -> None:
-        self._check_number("pulls", low=1, whole=True)
+        self._check_number("pulls", low=1, high=10**8, whole=True)
 
     @property
     def opening(self) -> int:
         return self.pulls
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(opening=self.pulls, hold=True, memory=2 * arm_count)
+        return rule_data(opening=self.opening, hold=True)

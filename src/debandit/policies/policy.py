@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import ClassVar
 
+import numpy as np
+
 from debandit.engine.data import RuleData
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 
 
 class Policy(ABC):
@@ -30,16 +32,17 @@ class Policy(ABC):
 
     def _check(self, holds: bool, what: str) -> None:
         if not holds:
-            raise InputError(f"{what}", where=str(self))
+            raise InputError(what, where=self.name)
 
-    def _check_number(self, parameter: str, *, low: float, high: float = float("inf"), whole: bool = False) -> None:
-        """A parameter must be a finite (whole) number with low <= value <= high."""
+    def _check_number(self, parameter: str, *, low: float, high: float = 1e100, whole: bool = False) -> None:
+        """A parameter must be a (whole) number with low <= value <= high; numpy's numbers become Python's."""
         value = getattr(self, parameter)
-        kinds = (int,) if whole else (int, float)
-        sound = isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high
-        limits = f"at least {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
-        limits = "" if low == -float("inf") else f" {limits}"
+        if isinstance(value, np.generic):
+            value = value.item()
+            object.__setattr__(self, parameter, value)
+        sound = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
         self._check(
-            sound and abs(value) != float("inf"),
-            f"{parameter} must be a {'whole ' if whole else ''}number{limits}, not {value!r}",
+            sound and low <= value <= high,
+            f"{parameter} must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, "
+            f"not {shorten(repr(value), 30)}",
         )

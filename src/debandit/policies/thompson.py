@@ -24,11 +24,10 @@ class ThompsonSampling(Policy):
     center: str = "posterior"
 
     def __post_init__(self) -> None:
-        self._check_number("prior_mean", low=-float("inf"))
-        self._check_number("prior_sd", low=0)
-        self._check_number("noise_sd", low=0)
-        self._check(self.prior_sd > 0 and self.noise_sd > 0, "prior_sd and noise_sd must be above 0")
-        self._check_number("initial_pulls", low=0, whole=True)
+        self._check_number("prior_mean", low=-1e100)
+        self._check_number("prior_sd", low=1e-100)
+        self._check_number("noise_sd", low=1e-100)
+        self._check_number("initial_pulls", low=0, high=10**8, whole=True)
         self._check(self.center in ("posterior", "sample"), "center must be 'posterior' or 'sample'")
         self._check(
             self.center == "posterior" or self.initial_pulls >= 1,
@@ -43,10 +42,9 @@ class ThompsonSampling(Policy):
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2
         shrink = prior_pulls if self.center == "posterior" else 0.0
         return rule_data(
-            opening=self.initial_pulls,
+            opening=self.opening,
             prior_pulls=shrink,
             prior_sum=shrink * self.prior_mean,
             width=self.noise_sd * inverse_root(horizon, prior_pulls),
             noisy=True,
-            memory=2 * arm_count,
         )

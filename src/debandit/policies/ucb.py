@@ -25,4 +25,4 @@ class UCB(Policy):
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         level = self.c * np.sqrt(np.log(np.arange(1, horizon + 1)))
-        return rule_data(opening=1, width=inverse_root(horizon), level=level, memory=2 * arm_count)
+        return rule_data(opening=self.opening, width=inverse_root(horizon), level=level)

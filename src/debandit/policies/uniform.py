@@ -16,4 +16,4 @@ class Uniform(Policy):
     name: ClassVar[str] = "uniform"
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(explore=np.ones(horizon), memory=2 * arm_count)
+        return rule_data(explore=np.ones(horizon))

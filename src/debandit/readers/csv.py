@@ -3,14 +3,13 @@
 import csv
 import difflib
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
-from debandit.spec import shorten
 
 
 def read_log(
@@ -27,6 +26,8 @@ def read_log(
     order of the rows). `arms` gives the order of the arms and may name arms that never appear.
     """
     header, rows = _read_rows(Path(path))
+    if arm == reward:
+        raise InputError(f"arm and reward cannot be the same column {arm!r}", where="--arm, --reward")
     place = {name: _find_column(name, header, path, option) for name, option in ((arm, "--arm"), (reward, "--reward"))}
     labels = [row[place[arm]].strip() for _, row in rows]
     for (line, _), label in zip(rows, labels, strict=True):
@@ -35,7 +36,8 @@ def read_log(
     rewards = _numbers([(line, row[place[reward]]) for line, row in rows], reward, path)
     if time is not None:
         column = _find_column(time, header, path, "--time")
-        order = np.argsort(_times([(line, row[column]) for line, row in rows], time, path), kind="stable")
+        times = _times([(line, row[column]) for line, row in rows], time, path)
+        order = sorted(range(len(times)), key=times.__getitem__)
         labels, rewards = [labels[i] for i in order], rewards[order]
     try:
         return ExperimentLog(labels, rewards, labels=arms)
@@ -48,17 +50,21 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
-            header = [name.strip() for name in next(reader, [])]
             rows = [(reader.line_num, row) for row in reader if row]
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
         hint = f"Did you mean {path.with_name(near[0])}?" if near else "Check the name and the directory."
         raise InputError("no such file", where=str(path), remedy=hint) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, ValueError, csv.Error) as error:  # ValueError: not UTF-8, or a path with a NUL in it
         reason = error.strerror if isinstance(error, OSError) else f"not a CSV file in UTF-8 ({error})"
         raise InputError(str(reason), where=str(path), remedy="Save the log as a CSV file with a header.") from None
-    if not header:
+    if not rows:
         raise InputError("the file is empty", where=str(path), remedy="It needs a header and one row per round.")
+    header, rows = [name.strip() for name in rows[0][1]], rows[1:]
+    if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
+        raise InputError(
+            f"the header {shorten(header[0])!r} has no commas", where=str(path), remedy="Separate columns by commas."
+        )
     if not rows:
         raise InputError("the file has a header but no rows", where=str(path), remedy="It needs one row per round.")
     for line, row in rows:
@@ -88,7 +94,7 @@ def _numbers(cells: list[tuple[int, str]], column: str, path: str | Path) -> np.
     bad: list[tuple[int, str]] = []
     for i, (line, cell) in enumerate(cells):
         try:
-            values[i] = float(cell)
+            values[i] = np.nan if "_" in cell else float(cell)
         except ValueError:
             values[i] = np.nan
         if not np.isfinite(values[i]):
@@ -106,20 +112,24 @@ def _numbers(cells: list[tuple[int, str]], column: str, path: str | Path) -> np.
     return values
 
 
-def _times(cells: list[tuple[int, str]], column: str, path: str | Path) -> np.ndarray:
-    """Sortable times: numbers if all are, else ISO dates."""
-    try:
-        return _numbers(cells, column, path)
-    except InputError:
-        pass
-    times = np.empty(len(cells))
-    for i, (line, cell) in enumerate(cells):
+def _times(cells: list[tuple[int, str]], column: str, path: str | Path) -> list[int] | list[float] | list[datetime]:
+    """Sortable times: whole numbers or numbers if all are, else ISO dates; those without a zone count as UTC."""
+    for kind in (int, float):
         try:
-            times[i] = datetime.fromisoformat(cell.strip()).timestamp()
+            times = [kind(cell) for _, cell in cells]
+        except ValueError:
+            continue
+        if all(time == time for time in times):  # no NaN
+            return times
+    dates = []
+    for line, cell in cells:
+        try:
+            date = datetime.fromisoformat(cell.strip())
         except ValueError:
             raise InputError(
                 f"the time {shorten(cell, 30)!r} in column {column!r} is neither a number nor an ISO date",
                 where=f"{path}, line {line}",
                 remedy="Write times as numbers or like 2026-01-31T12:00:00.",
             ) from None
-    return times
+        dates.append(date if date.tzinfo else date.replace(tzinfo=UTC))
+    return dates

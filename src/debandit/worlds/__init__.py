@@ -1,6 +1,7 @@
 """Worlds: where simulated rewards come from. This is their table of contents."""
 
 from debandit import spec
+from debandit.errors import InputError, shorten
 from debandit.worlds.bernoulli import Bernoulli
 from debandit.worlds.empirical import Empirical
 from debandit.worlds.fitted import Bootstrap, Efron, Gaussian, MultiplierBootstrap, Unseen
@@ -12,16 +13,24 @@ GIVEN: dict[str, type[World]] = {world.name: world for world in (Normal, Bernoul
 FITTED: dict[str, type[Bootstrap]] = {world.name: world for world in (Gaussian, Efron, MultiplierBootstrap)}
 
 
-def world_from_text(text: str, where: str = "--world") -> World:
-    """For example bernoulli(means=[0.3, 0.6])."""
-    world: World = spec.build(text, GIVEN, where, "world")
+def as_world(world: World | str, where: str = "world") -> World:
+    """A world, or the text of one: bernoulli(means=[0.3, 0.6])."""
+    if isinstance(world, str):
+        world = spec.build(world, GIVEN, where, "world")
+    if not isinstance(world, World):
+        raise InputError(f"{shorten(repr(world))} is not a world", where=where, remedy="Take one of debandit.worlds.")
     return world
 
 
-def bootstrap_from_text(text: str, where: str = "--world") -> Bootstrap:
-    """For example gaussian, or multiplier(weights=rademacher)."""
-    bootstrap: Bootstrap = spec.build(text, FITTED, where, "bootstrap world")
-    return bootstrap
+def as_bootstrap(world: Bootstrap | str, where: str = "world") -> Bootstrap:
+    """A way to make a world from a log, or the text of one: gaussian, or multiplier(weights=rademacher)."""
+    if isinstance(world, str):
+        world = spec.build(world, FITTED, where, "bootstrap world")
+    if not isinstance(world, Bootstrap):
+        raise InputError(
+            f"{shorten(repr(world))} cannot be built from a log", where=where, remedy=f"Take {', '.join(FITTED)}."
+        )
+    return world
 
 
 __all__ = [
@@ -37,6 +46,6 @@ __all__ = [
     "Normal",
     "Unseen",
     "World",
-    "bootstrap_from_text",
-    "world_from_text",
+    "as_bootstrap",
+    "as_world",
 ]

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from debandit.engine.data import Floats
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
 from debandit.worlds.empirical import Empirical
-from debandit.worlds.multiplier import Multiplier
+from debandit.worlds.multiplier import Multiplier, check_weights
 from debandit.worlds.normal import Normal
 from debandit.worlds.world import World
 
@@ -22,11 +22,18 @@ class Unseen:
     mean: float
     sd: float
 
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.mean) and 0 <= self.sd < np.inf):
+    @classmethod
+    def of(cls, pair: object) -> "Unseen":
+        """From (mean, sd)."""
+        try:
+            mean, sd = (float(value) for value in pair)  # type: ignore[attr-defined]
+        except (TypeError, ValueError, OverflowError):
+            mean = sd = np.nan
+        if not (abs(mean) <= 1e100 and 0 <= sd <= 1e100):
             raise InputError(
-                f"MEAN and SD must be finite and SD not negative, not {self.mean:g},{self.sd:g}", where="--unseen"
+                f"{shorten(repr(pair))} is not a mean and a standard deviation of at least 0", where="unseen"
             )
+        return cls(mean, sd)
 
 
 class Bootstrap(ABC):
@@ -73,14 +80,23 @@ class MultiplierBootstrap(Bootstrap):
     name: ClassVar[str] = "multiplier"
     weights: str = "gaussian"
 
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+
     def fit(self, log: ExperimentLog, unseen: Unseen | None = None) -> Multiplier:
         return Multiplier(_samples(log, unseen), self.weights)
 
 
 def _samples(log: ExperimentLog, unseen: Unseen | None) -> list[Floats]:
-    """The arms' rewards; two values stand for the mean and standard deviation of an unseen arm."""
+    """The arms' rewards; values with the given mean and standard deviation stand for an unseen arm.
+
+    Among 0/1 rewards these are 0/1, too, and the mean alone counts.
+    """
     samples = log.samples()
     if unseen is None:
         return samples
-    pair = np.array([unseen.mean - unseen.sd, unseen.mean + unseen.sd])
-    return [sample if len(sample) else pair for sample in samples]
+    stand_in = np.array([unseen.mean - unseen.sd, unseen.mean + unseen.sd])
+    if log.binary and 0 <= unseen.mean <= 1:
+        wins = round(1000 * unseen.mean)
+        stand_in = np.repeat([1.0, 0.0], [wins, 1000 - wins])
+    return [sample if len(sample) else stand_in for sample in samples]

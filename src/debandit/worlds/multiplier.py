@@ -5,10 +5,18 @@ from typing import ClassVar
 import numpy as np
 
 from debandit.engine.data import GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, WorldData
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 from debandit.worlds.world import World, nested_samples, pool_of
 
 _KINDS = {"gaussian": GAUSSIAN_WEIGHTS, "rademacher": SIGN_WEIGHTS}
+
+
+def check_weights(weights: object) -> None:
+    """Gaussian weights or random signs."""
+    if weights not in tuple(_KINDS):
+        raise InputError(
+            f"weights must be gaussian or rademacher, not {shorten(repr(weights))}", where="world multiplier"
+        )
 
 
 class Multiplier(World):
@@ -20,8 +28,7 @@ class Multiplier(World):
     name: ClassVar[str] = "multiplier"
 
     def __init__(self, samples: object, weights: str = "gaussian") -> None:
-        if weights not in _KINDS:
-            raise InputError(f"weights must be gaussian or rademacher, not {weights!r}", where="world multiplier")
+        check_weights(weights)
         flat, shape = nested_samples(samples, "world")
         self.weights = weights
         self.means = np.array([sample.mean() for sample in flat]).reshape(shape)
