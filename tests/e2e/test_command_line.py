@@ -24,6 +24,7 @@ def run(*arguments, cwd=None, **environment):
         capture_output=True,
         text=True,
         encoding="utf-8",
+        errors="replace",
         cwd=cwd,
         env={**os.environ, **environment},
         timeout=300,
