@@ -30,7 +30,8 @@ from debandit.tables import Column, render
 EPSILON = 0.1
 COMMIT_AFTER = 10  # pulls of each arm
 POOL_SIZE = 50  # values of each arm in the resampled world
-REPETITIONS = 15
+ENOUGH_TO_COMPARE = 100  # runs: of fewer the mean pulls say little
+REPETITIONS = 12
 THREAD_REPETITIONS = 12
 THREAD_LOAD = 4  # times the runs of the other tables
 TOLERANCE = 4.5  # combined standard errors
@@ -96,6 +97,14 @@ def python_beta_thompson(generator: random.Random, _: int, sums: list[float], pu
     return first_highest([draw(1 + s, 1 + n - s) for s, n in zip(sums, pulls, strict=True)])
 
 
+def numpy_uniform(generator: Generator, _: int, sums: Array, __: Array, ___: Array | None) -> Array:
+    return generator.integers(sums.shape[1], size=len(sums))
+
+
+def python_uniform(generator: random.Random, _: int, sums: list[float], __: list[int], ___: int | None) -> int:
+    return generator.randrange(len(sums))
+
+
 def first_highest(scores: list[float]) -> int:
     return scores.index(max(scores))
 
@@ -148,7 +157,7 @@ class Case(NamedTuple):
     rounds: int
     runs: int
     numpy_runs: int
-    python_runs: int  # 0: left out
+    python_runs: int
     targets: Targets
 
     @property
@@ -186,6 +195,7 @@ EPSILON_GREEDY = Rule(
 )
 ETC = Rule(debandit.ExploreThenCommit(pulls=COMMIT_AFTER), COMMIT_AFTER, numpy_etc, python_etc)
 BETA_THOMPSON = Rule(debandit.BetaThompson(), 0, numpy_beta_thompson, python_beta_thompson)
+UNIFORM = Rule(debandit.Uniform(), 0, numpy_uniform, python_uniform)
 
 
 def normal_place(arms: int) -> Place:
@@ -220,14 +230,14 @@ def empirical_place(arms: int) -> Place:
 
 
 def cases() -> list[Case]:
-    """Short experiments with two arms, long ones with ten; the last two rows have no targets."""
-    two, ten = normal_place(2), normal_place(10)
+    """Short experiments with two arms, long ones with ten; the last rows have no targets."""
+    two = normal_place(2)
 
     def short(rule: Rule, place: Place, targets: Targets, runs: int = 102_400) -> Case:
         return Case(rule, place, 100, runs, 8_000, 250, targets)
 
-    def long(rule: Rule, targets: Targets) -> Case:
-        return Case(rule, ten, 10_000, 1_024, 4_000, 0, targets)
+    def long(rule: Rule, targets: Targets, runs: int = 1_024) -> Case:
+        return Case(rule, normal_place(10), 10_000, runs, 4_000, 1, targets)
 
     return [
         short(UCB, two, Targets(10, 300, 1.2, 1.7)),
@@ -239,6 +249,10 @@ def cases() -> list[Case]:
         long(EPSILON_GREEDY, Targets(15, None, 1.4, 1.7)),
         short(BETA_THOMPSON, bernoulli_place(2), Targets(), runs=12_800),
         short(UCB, empirical_place(2), Targets()),
+        short(UNIFORM, two, Targets()),
+        long(UNIFORM, Targets()),
+        long(ETC, Targets(), runs=102_400),
+        Case(BETA_THOMPSON, bernoulli_place(10), 10_000, 64, 200, 1, Targets()),
     ]
 
 
@@ -336,7 +350,7 @@ def compare_pulls(case: Case, race: Race | None) -> dict[str, Any]:
     ours = play_debandit(case, rounds, many, threads=None)
     row: dict[str, Any] = {"numpy": distance(ours, play_numpy(case, rounds, some)), "python": None, "race": None}
     against = ""
-    if case.python_runs:
+    if case.python_runs >= ENOUGH_TO_COMPARE:
         row["python"] = distance(ours, play_python(case, rounds, 8 * case.python_runs))
     if race is not None and case.race_name is not None:
         raced = play_race(race, case, rounds, many)
@@ -380,8 +394,7 @@ def one_core_calls(case: Case, race: Race | None) -> Calls:
     }
     if race is not None and (name := case.race_name) is not None:
         calls["race"] = lambda: race(name, case.arms, case.rounds, case.runs)
-    if case.python_runs:
-        calls["python"] = lambda: play_python(case, case.rounds, case.python_runs)
+    calls["python"] = lambda: play_python(case, case.rounds, case.python_runs)
     return calls
 
 
