@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench clean
+.PHONY: demo test bench docs clean
 
 demo: .venv/installed
 	@$(BIN)/debandit demo
@@ -18,6 +18,10 @@ test: .venv/tested
 # make bench RACE=directory compares with a hand-written kernel as well
 bench: .venv/installed
 	$(BIN)/python benchmarks/rounds.py $(if $(RACE),--race $(RACE))
+
+# the page on the paper's tables, from the studies' own output
+docs: .venv/installed
+	$(BIN)/python docs/reproduce.py
 
 clean:
 	rm -rf .venv

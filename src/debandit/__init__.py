@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from debandit.readers import read_log
     from debandit.result import Debiased
     from debandit.simulation import Runs, simulate
+    from debandit.study import Study
 
 _HOMES = {
     "debias": "debiasing",
@@ -33,6 +34,7 @@ _HOMES = {
     "read_log": "readers",
     "simulate": "simulation",
     "Runs": "simulation",
+    "Study": "study",
     "DebanditError": "errors",
     "InputError": "errors",
     "Refused": "errors",
@@ -57,6 +59,7 @@ __all__ = [
     "Policy",
     "Refused",
     "Runs",
+    "Study",
     "ThompsonSampling",
     "Uniform",
     "__version__",

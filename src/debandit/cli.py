@@ -181,6 +181,47 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
         save_log(save)
 
 
+@commands.command()
+@click.argument("name", metavar="list | NAME | FILE.toml")
+@click.option("-o", "--output", metavar="DIR", help="Write table.md, rows.csv and rows.parquet there.")
+@click.option("--experiments", type=click.IntRange(2), help="Simulated experiments per cell.  [default: the study's]")
+@click.option("--runs", type=click.IntRange(2), help="Runs to debias each of them.  [default: the study's]")
+@click.option("--seed", type=click.IntRange(0), help="Same seed, same answer.  [default: the study's]")
+@_threads
+def study(
+    name: str, output: str | None, experiments: int | None, runs: int | None, seed: int | None, threads: int | None
+) -> None:
+    """Run a simulation study: one of the paper's tables, or your own TOML file.
+
+    \b
+    debandit study list
+    debandit study table1 -o out/
+    debandit study my.toml
+    """
+    import dataclasses
+
+    from debandit.study import Study, shipped_names
+
+    if name == "list":
+        for known in shipped_names():
+            click.echo(f"{known:10} {Study.shipped(known).title}")
+        return
+    if name not in shipped_names() and not name.endswith(".toml"):
+        known = ", ".join(shipped_names())
+        raise InputError(f"there is no study {name!r}", remedy=f"There are {known}; or name a file that ends in .toml.")
+    plan = Study.from_toml(name) if name.endswith(".toml") else Study.shipped(name)
+    plan = dataclasses.replace(
+        plan,
+        experiments=plan.experiments if experiments is None else experiments,
+        runs=plan.runs if runs is None else runs,
+        seed=plan.seed if seed is None else seed,
+    )
+    found = plan.run(threads=threads)
+    click.echo(str(found))
+    for path in found.save(output) if output is not None else []:
+        click.echo(f"wrote {path}")
+
+
 def _labels(text: str | None) -> list[str] | None:
     try:
         return None if text is None else [label.strip() for label in next(csv.reader([text]), [])]

@@ -1,7 +1,7 @@
 """Algorithm 1: re-run the rule in the bootstrap world, see how biased the means come out, correct the real ones."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -85,27 +85,51 @@ def debias(
             version=__version__,
         )
 
-    worlds = [_world_of(one, rule, bootstrap, stand_in) for one in logs]
-    alike = defaultdict(list)
-    for i, one in enumerate(logs):
-        alike[len(one.labels), one.horizon].append(i)
     results: dict[int, Debiased] = {}
-    for indices in alike.values():
-        for start in range(0, len(indices), _LOGS_AT_ONCE):
-            batch = indices[start : start + _LOGS_AT_ONCE]
-            experiment = experiment_of(
-                rule,
-                _stack([worlds[i].data() for i in batch]),
-                np.array(batch) + log_index,
-                horizon=logs[batch[0]].horizon,
-                seed=seed,
-                purpose=spread.DEBIAS,
-            )
-            estimates = _estimate(experiment, [logs[i] for i in batch], count, checked_threads(threads))
-            for i, estimate in zip(batch, estimates, strict=True):
-                results[i] = _result(logs[i], estimate, settings_of(i))
+    for batch, experiment in _batches(logs, rule, bootstrap, stand_in, int(seed), log_index):
+        estimates = _estimate(experiment, [logs[i] for i in batch], count, checked_threads(threads))
+        for i, estimate in zip(batch, estimates, strict=True):
+            results[i] = _result(logs[i], estimate, settings_of(i))
     ordered = [results[i] for i in range(len(logs))]
     return ordered[0] if isinstance(log, ExperimentLog) else ordered
+
+
+def estimated_biases(
+    logs: Sequence[ExperimentLog],
+    policy: Policy | str,
+    *,
+    world: Bootstrap | str = "gaussian",
+    runs: int = 1000,
+    seed: int = 0,
+    unseen: tuple[float, float] | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """Only the biases that `debias` estimates, as an array (logs, arms): for studies of thousands of logs."""
+    stand_in = None if unseen is None else Unseen.of(unseen)
+    bias = np.empty((len(logs), len(logs[0].labels)))
+    for batch, experiment in _batches(logs, as_policy(policy), as_bootstrap(world), stand_in, checked_seed(seed), 0):
+        bias[batch] = spread.tally(experiment, np.full(len(batch), runs), threads=threads).bias
+    return np.where([log.pulls > 0 for log in logs], bias, np.nan)
+
+
+def _batches(
+    logs: Sequence[ExperimentLog],
+    policy: Policy,
+    bootstrap: Bootstrap,
+    unseen: Unseen | None,
+    seed: int,
+    log_index: int,
+) -> Iterator[tuple[list[int], spread.Experiment]]:
+    """Logs with the same number of arms and rounds as stacks of worlds, with their places among the logs."""
+    worlds = [_world_of(log, policy, bootstrap, unseen) for log in logs]
+    alike = defaultdict(list)
+    for i, log in enumerate(logs):
+        alike[len(log.labels), log.horizon].append(i)
+    for (_, horizon), indices in alike.items():
+        for start in range(0, len(indices), _LOGS_AT_ONCE):
+            batch = indices[start : start + _LOGS_AT_ONCE]
+            data, ids = _stack([worlds[i].data() for i in batch]), np.array(batch) + log_index
+            yield batch, experiment_of(policy, data, ids, horizon=horizon, seed=seed, purpose=spread.DEBIAS)
 
 
 class _Estimate(NamedTuple):

@@ -15,7 +15,7 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    role: str  # text, count, number, share
+    role: str  # text, count, number, share, score
 
 
 def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
@@ -30,6 +30,16 @@ def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str
 
     header = line([column.title for column in columns])
     return "\n".join([header, "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, cells)])
+
+
+def markdown(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
+    """The same as a Markdown table."""
+    lines = [
+        [column.title for column in columns],
+        ["---" if column.role == "text" else "---:" for column in columns],
+        *([_cell(row[c.key], c.role, decimals).replace("|", "\\|") for c in columns] for row in rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def decimals_for(uncertainties: Sequence[float]) -> int:
@@ -50,6 +60,8 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return "–"
     if role == "count":
         return f"{value:,.0f}"
+    if role == "score":
+        return f"{value:.1f}"
     if role == "share":
         return f"{100 * value:.1f} %"
     return f"{value:.5g}" if decimals > 8 or abs(value) >= 1e9 else f"{value:,.{decimals}f}"

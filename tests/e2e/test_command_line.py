@@ -83,6 +83,16 @@ def test_demo_tells_the_story_and_the_next_step():
     assert "debandit debias trial.csv" in result.stdout
 
 
+def test_study(tmp_path):
+    assert "table1" in run("study", "list").stdout
+    result = run("study", "table1", "-o", "out", "--experiments", 20, "--runs", 20, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["rows.csv", "rows.parquet", "table.md"]
+    assert "UCB, Normal" in result.stdout
+    assert "there is no study 'tabel1'" in fails(2, "study", "tabel1")
+    assert "cannot read the file" in fails(2, "study", "none.toml", cwd=tmp_path)
+
+
 def test_the_embedded_trial_is_a_log_of_ucb():
     import oracle
 
