@@ -176,8 +176,8 @@ class StudyRows:
         study = self.study
         return (
             f"{study.experiments:,} experiments of {study.horizon:,} rounds, each debiased with {study.runs:,} runs, "
-            f"seed {study.seed}. z = (paper - value) / standard error of the difference, where the paper's value counts as "
-            f"an average over {study.paper_experiments:,} experiments."
+            f"seed {study.seed}. z = (paper - value) / standard error of the difference, "
+            f"where the paper's value counts as an average over {study.paper_experiments:,} experiments."
         )
 
     def _remarks(self) -> str:
