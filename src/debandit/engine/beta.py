@@ -1,7 +1,7 @@
 """The choices of Thompson sampling with beta posteriors.
 
-A beta draw is a / (a + b) for two gamma draws. These come from the method of Marsaglia and Tsang (2000), whose first try
-nearly always succeeds and vectorises; where it does not a lane goes on alone.
+A beta draw is a / (a + b) for two gamma draws. These come from the method of Marsaglia and Tsang (2000), whose first
+try nearly always succeeds and vectorises; where it does not a lane goes on alone.
 """
 
 import numpy as np

@@ -1,0 +1,29 @@
+"""The paper's formulas for explore-then-commit, without simulation. Every docstring has the formula and its label."""
+
+from debandit.theory.bootstrap import log_bias, log_bias_gradient, mb_bias, theorem1_ratio
+from debandit.theory.discrete import Discrete
+from debandit.theory.etc_bernoulli import etc_bias_bernoulli
+from debandit.theory.etc_normal import etc_bias
+from debandit.theory.from_callable import FromCallable
+from debandit.theory.gap import c_star, etc_gap, theorem2_bound, theorem2_limit
+from debandit.theory.law import Law
+from debandit.theory.laws import Bernoulli, Normal, Uniform
+
+__all__ = [
+    "Bernoulli",
+    "Discrete",
+    "FromCallable",
+    "Law",
+    "Normal",
+    "Uniform",
+    "c_star",
+    "etc_bias",
+    "etc_bias_bernoulli",
+    "etc_gap",
+    "log_bias",
+    "log_bias_gradient",
+    "mb_bias",
+    "theorem1_ratio",
+    "theorem2_bound",
+    "theorem2_limit",
+]
