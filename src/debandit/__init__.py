@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from debandit.version import __version__
 
 if TYPE_CHECKING:
-    from debandit import worlds
+    from debandit import estimators, theory, worlds
     from debandit.debiasing import debias
     from debandit.errors import DebanditError, InputError, Refused
     from debandit.log import ExperimentLog
@@ -64,15 +64,17 @@ __all__ = [
     "Uniform",
     "__version__",
     "debias",
+    "estimators",
     "read_log",
     "simulate",
+    "theory",
     "worlds",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "worlds":
-        return importlib.import_module("debandit.worlds")
+    if name in ("estimators", "theory", "worlds"):
+        return importlib.import_module(f"debandit.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(f"debandit.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'debandit' has no attribute {name!r}")

@@ -21,6 +21,7 @@ class Rounds:
 
     arms: Ints  # index into the labels
     rewards: Floats
+    propensities: Floats | None = None  # P(this arm | the past) as the experiment recorded it
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -38,11 +39,19 @@ class ExperimentLog:
     binary: bool  # all rewards are 0 or 1
     rounds: Rounds | None
 
-    def __init__(self, arms: Iterable[Any], rewards: ArrayLike, *, labels: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        arms: Iterable[Any],
+        rewards: ArrayLike,
+        *,
+        labels: Sequence[Any] | None = None,
+        propensities: ArrayLike | None = None,
+    ) -> None:
         names = [_checked_label(arm) for arm in arms]
         values = _checked_rewards(rewards)
         if len(names) != len(values):
             raise InputError(f"{len(names)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
+        recorded = None if propensities is None else _checked_propensities(propensities, len(values))
         known = _checked_labels(dict.fromkeys(names) if labels is None else labels, given=labels is not None)
         place = {label: index for index, label in enumerate(known)}
         strangers = sorted(set(names) - set(known))
@@ -62,7 +71,7 @@ class ExperimentLog:
         constant = lowest == highest  # rounding must not make a variance out of nothing
         means, variances = np.where(constant, lowest, means), np.where(constant, 0.0, variances)
         binary = bool(np.isin(values, (0.0, 1.0)).all())
-        self._set(known, pulls, means, variances, binary, Rounds(index, values))
+        self._set(known, pulls, means, variances, binary, Rounds(index, values, recorded))
 
     @classmethod
     def from_summaries(
@@ -106,9 +115,10 @@ class ExperimentLog:
         binary: bool,
         rounds: Rounds | None,
     ) -> None:
-        arrays = [pulls, means, variances] if rounds is None else [pulls, means, variances, rounds.arms, rounds.rewards]
-        for array in arrays:
-            array.setflags(write=False)
+        kept = [] if rounds is None else [rounds.arms, rounds.rewards, rounds.propensities]
+        for array in (pulls, means, variances, *kept):
+            if array is not None:
+                array.setflags(write=False)
         for name, value in zip(
             ("labels", "pulls", "means", "variances", "binary", "rounds"),
             (labels, pulls, means, variances, binary, rounds),
@@ -145,10 +155,11 @@ class ExperimentLog:
     def sha256(self) -> str:
         """A fingerprint of the content, whatever file it came from."""
         digest = hashlib.sha256("\0".join(self.labels).encode("utf-8", "surrogatepass"))
-        parts = (
-            (self.pulls, self.means, self.variances) if self.rounds is None else (self.rounds.arms, self.rounds.rewards)
-        )
-        for part in parts:
+        rounds = self.rounds
+        summaries = (self.pulls, self.means, self.variances)
+        for part in summaries if rounds is None else (rounds.arms, rounds.rewards, rounds.propensities):
+            if part is None:
+                continue
             digest.update(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<")).tobytes())
         return digest.hexdigest()
 
@@ -178,6 +189,25 @@ def _checked_rewards(rewards: ArrayLike) -> Floats:
             f"rewards of size {largest:.1g} cannot be squared in floating point",
             where="rewards",
             remedy="Use another unit of measurement, in the log and in the rule's options.",
+        )
+    return values
+
+
+def _checked_propensities(propensities: ArrayLike, count: int) -> Floats:
+    values = _numbers(propensities, "propensities")
+    if values.shape != (count,):
+        raise InputError(
+            f"propensities of shape {values.shape} for {count} rounds",
+            where="propensities",
+            remedy="Give one for each round: the probability with which the arm that was pulled had been chosen.",
+        )
+    bad = np.flatnonzero(~((values > 0) & (values <= 1)))
+    if len(bad):
+        raise InputError(
+            f"the propensity {values[bad[0]]} in round {bad[0] + 1} is not a probability above 0"
+            + (f" ({len(bad)} such rounds)" if len(bad) > 1 else ""),
+            where="propensities",
+            remedy="It is the probability of the arm that was pulled: more than 0, since it was pulled, and at most 1.",
         )
     return values
 

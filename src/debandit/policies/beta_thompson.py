@@ -3,8 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from debandit.engine.data import RuleData, rule_data
+import numpy as np
+from numpy.typing import ArrayLike
+
+from debandit.engine.data import Floats, Ints, RuleData, rule_data
+from debandit.policies.beta_draws import highest_beta, second_higher
 from debandit.policies.policy import Policy
+
+LONGEST_TABLE = 1000  # rounds
+CELLS_PER_STATE = 2000  # a cell of a table costs so much less than the quadrature of one state
 
 
 @dataclass(frozen=True)
@@ -12,6 +19,7 @@ class BetaThompson(Policy):
     """Draw each arm's success rate from Beta(alpha + successes, beta + failures) and pull the highest draw."""
 
     name: ClassVar[str] = "beta_thompson"
+    randomised: ClassVar[bool] = True
     kernel: ClassVar[str] = "debandit.engine.beta"
     binary_rewards: ClassVar[bool] = True
     alpha: float = 1.0
@@ -24,3 +32,37 @@ class BetaThompson(Policy):
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(parameters=(self.alpha, self.beta))
+
+    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
+        n, s = np.asarray(pulls).astype(np.int64), np.asarray(sums).astype(np.int64)
+        arm_count = n.shape[-1]
+        rows, wins = n.reshape(-1, arm_count), s.reshape(-1, arm_count)
+        if arm_count == 2 and horizon <= LONGEST_TABLE:
+            return self._by_tables(rows, wins, horizon).reshape(n.shape)
+        states, back = np.unique(np.concatenate([rows, wins], axis=-1), axis=0, return_inverse=True)
+        return self._by_quadrature(*np.split(states, 2, axis=-1))[back.reshape(-1)].reshape(n.shape)
+
+    def _by_quadrature(self, pulls: Ints, wins: Ints) -> Floats:
+        return highest_beta(np.add(self.alpha, wins, dtype=np.float64), self.beta + (pulls - wins).astype(np.float64))
+
+    def _by_tables(self, pulls: Ints, wins: Ints, horizon: int) -> Floats:
+        """Two arms: one table for all states with the same pulls, but quadrature where these are few."""
+        base = horizon + 1
+        states = ((pulls[:, 0] * base + pulls[:, 1]) * base + wins[:, 0]) * base + wins[:, 1]
+        codes, back = np.unique(states, return_inverse=True)
+        second = np.empty(len(codes))
+        starts = np.flatnonzero(np.diff(codes // base**2, prepend=-1))
+        for start, stop in zip(starts, [*starts[1:], len(codes)], strict=True):
+            n1, n2 = divmod(int(codes[start]) // base**2, base)
+            cells, count = (n1 + 1) * (n2 + 1), stop - start
+            if cells > CELLS_PER_STATE * count:
+                s1, s2 = np.divmod(codes[start:stop] % base**2, base)
+                second[start:stop] = self._by_quadrature(np.array([[n1, n2]]), np.stack([s1, s2], axis=-1))[:, 1]
+                continue
+            table = second_higher(self.alpha, self.beta, n1, n2, horizon)
+            if cells > count:
+                s1, s2 = np.divmod(codes[start:stop] % base**2, base)
+                table = table[s1, s2]
+            second[start:stop] = table.ravel()
+        second = np.minimum(second, 1.0)[back]
+        return np.stack([1 - second, second], axis=-1)

@@ -14,6 +14,7 @@ class EpsilonGreedy(Policy):
     """Each arm once, then with probability epsilon any arm (the greedy one too), else the highest mean."""
 
     name: ClassVar[str] = "epsilon_greedy"
+    randomised: ClassVar[bool] = True
     epsilon: float = 0.05
 
     def __post_init__(self) -> None:

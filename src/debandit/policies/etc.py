@@ -12,6 +12,7 @@ class ExploreThenCommit(Policy):
     """Pull each arm `pulls` times in index order, then only the one with the highest mean so far."""
 
     name: ClassVar[str] = "etc"
+    randomised: ClassVar[bool] = False
     pulls: int = 10
 
     def __post_init__(self) -> None:

@@ -5,9 +5,11 @@ from dataclasses import fields
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from debandit.engine.data import RuleData
+from debandit.engine.data import Floats, RuleData
 from debandit.errors import InputError, shorten
+from debandit.policies.choices import index_probabilities
 
 
 class Policy(ABC):
@@ -16,6 +18,7 @@ class Policy(ABC):
     name: ClassVar[str]
     kernel: ClassVar[str] = "debandit.engine.index"  # the module whose start, choose and learn the engine compiles
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
+    randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
 
     @abstractmethod
     def rule(self, arm_count: int, horizon: int) -> RuleData:
@@ -25,6 +28,19 @@ class Policy(ABC):
     def opening(self) -> int:
         """Forced initial pulls of each arm."""
         return 0
+
+    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
+        """P(arm chosen in round t | the totals before it), t counted from 0.
+
+        The totals have shape (..., K), and so has the answer; t is a number or has their leading axes.
+        """
+        if self.kernel != Policy.kernel:
+            raise InputError(
+                f"{self.name} compiles code of its own and does not say how likely its choices are",
+                where="policy",
+                remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
+            )
+        return index_probabilities(self.rule(np.shape(pulls)[-1], horizon), t, pulls, sums)
 
     def __str__(self) -> str:
         options = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ class ThompsonSampling(Policy):
     """
 
     name: ClassVar[str] = "thompson"
+    randomised: ClassVar[bool] = True
     prior_mean: float = 0.0
     prior_sd: float = 1.0
     noise_sd: float = 1.0

@@ -14,6 +14,7 @@ class UCB(Policy):
     """Each arm once, then in round t = K+1, K+2, ... the highest mean_k + c sqrt(ln t / N_k)."""
 
     name: ClassVar[str] = "ucb"
+    randomised: ClassVar[bool] = False
     c: float = 1.0
 
     def __post_init__(self) -> None:

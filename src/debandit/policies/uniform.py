@@ -14,6 +14,7 @@ class Uniform(Policy):
     """Every round any arm with equal probability. Its sample means are unbiased."""
 
     name: ClassVar[str] = "uniform"
+    randomised: ClassVar[bool] = True
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(explore=np.ones(horizon))

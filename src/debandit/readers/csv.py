@@ -1,5 +1,6 @@
 """A log in a CSV file: one row per round."""
 
+import contextlib
 import csv
 import difflib
 from collections.abc import Sequence
@@ -19,11 +20,13 @@ def read_log(
     reward: str = "reward",
     time: str | None = None,
     arms: Sequence[str] | None = None,
+    propensity: str | None = None,
 ) -> ExperimentLog:
     """Read a CSV file by its column names.
 
     Rows are in the order of time unless `time` names a column to sort by (numbers or ISO dates; equal times keep the
     order of the rows). `arms` gives the order of the arms and may name arms that never appear.
+    `propensity` names the column with the probability that the arm of the round had of being chosen.
     """
     header, rows = _read_rows(Path(path))
     if arm == reward:
@@ -34,13 +37,20 @@ def read_log(
         if not label:
             raise InputError(f"no arm in column {arm!r}", where=f"{path}, line {line}", remedy="Fill it in.")
     rewards = _numbers([(line, row[place[reward]]) for line, row in rows], reward, path)
+    recorded = None
+    if propensity is not None:
+        if propensity in (arm, reward):
+            raise InputError(f"propensity cannot be the column {propensity!r} as well", where="propensity")
+        column = _find_column(propensity, header, path, "propensity =")
+        recorded = _probabilities([(line, row[column]) for line, row in rows], propensity, path)
     if time is not None:
         column = _find_column(time, header, path, "--time")
         times = _times([(line, row[column]) for line, row in rows], time, path)
         order = sorted(range(len(times)), key=times.__getitem__)
         labels, rewards = [labels[i] for i in order], rewards[order]
+        recorded = None if recorded is None else recorded[order]
     try:
-        return ExperimentLog(labels, rewards, labels=arms)
+        return ExperimentLog(labels, rewards, labels=arms, propensities=recorded)
     except InputError as error:
         raise InputError(error.what, where=f"{path}, column {arm!r}", remedy=error.remedy) from None
 
@@ -90,26 +100,41 @@ def _find_column(name: str, header: list[str], path: str | Path, option: str) ->
 
 
 def _numbers(cells: list[tuple[int, str]], column: str, path: str | Path) -> np.ndarray:
-    values = np.empty(len(cells))
-    bad: list[tuple[int, str]] = []
-    for i, (line, cell) in enumerate(cells):
-        try:
-            values[i] = np.nan if "_" in cell else float(cell)
-        except ValueError:
-            values[i] = np.nan
-        if not np.isfinite(values[i]):
-            bad.append((line, cell))
-    if bad:
-        line, cell = bad[0]
-        what = "is missing" if not cell.strip() else f"is {shorten(cell, 30)!r}, not a finite number"
-        lines = ", ".join(str(line) for line, _ in bad[:8]) + (", …" if len(bad) > 8 else "")
-        raise InputError(
-            f"the value in column {column!r} {what}",
-            where=f"{path}, line {line}",
-            remedy=f"{len(bad)} such {'row' if len(bad) == 1 else 'rows'}: line {lines}. Repair them, or leave them "
-            "out if the rule never saw these rewards either.",
-        )
+    values = _parsed(cells)
+    advice = "Repair them, or leave them out if the rule never saw these rewards either."
+    _complain([cells[i] for i in np.flatnonzero(~np.isfinite(values))], column, path, "a finite number", advice)
     return values
+
+
+def _probabilities(cells: list[tuple[int, str]], column: str, path: str | Path) -> np.ndarray:
+    values = _parsed(cells)
+    advice = "It is the probability of the arm that was pulled: more than 0, since it was pulled, and at most 1."
+    bad = [cells[i] for i in np.flatnonzero(~((values > 0) & (values <= 1)))]
+    _complain(bad, column, path, "a probability above 0", advice)
+    return values
+
+
+def _parsed(cells: list[tuple[int, str]]) -> np.ndarray:
+    """NaN for what is no number."""
+    values = np.full(len(cells), np.nan)
+    for i, (_, cell) in enumerate(cells):
+        with contextlib.suppress(ValueError):
+            values[i] = np.nan if "_" in cell else float(cell)
+    return values
+
+
+def _complain(bad: list[tuple[int, str]], column: str, path: str | Path, wanted: str, advice: str) -> None:
+    """About the first bad cell, and where the others are."""
+    if not bad:
+        return
+    line, cell = bad[0]
+    what = "is missing" if not cell.strip() else f"is {shorten(cell, 30)!r}, not {wanted}"
+    lines = ", ".join(str(line) for line, _ in bad[:8]) + (", …" if len(bad) > 8 else "")
+    raise InputError(
+        f"the value in column {column!r} {what}",
+        where=f"{path}, line {line}",
+        remedy=f"{len(bad)} such {'row' if len(bad) == 1 else 'rows'}: line {lines}. {advice}",
+    )
 
 
 def _times(cells: list[tuple[int, str]], column: str, path: str | Path) -> list[int] | list[float] | list[datetime]:

@@ -1,7 +1,11 @@
-"""The paper's formulas for explore-then-commit, without simulation. Every docstring has the formula and its label."""
+"""The paper's formulas for explore-then-commit, and exact values for two Bernoulli arms; no simulation inside.
+
+Every docstring has the formula and the paper's label.
+"""
 
 from debandit.theory.bootstrap import log_bias, log_bias_gradient, mb_bias, theorem1_ratio
 from debandit.theory.discrete import Discrete
+from debandit.theory.dynamic import MeanDistribution, TwoArms, exact_two_arms
 from debandit.theory.etc_bernoulli import etc_bias_bernoulli
 from debandit.theory.etc_normal import etc_bias
 from debandit.theory.from_callable import FromCallable
@@ -14,12 +18,15 @@ __all__ = [
     "Discrete",
     "FromCallable",
     "Law",
+    "MeanDistribution",
     "Normal",
+    "TwoArms",
     "Uniform",
     "c_star",
     "etc_bias",
     "etc_bias_bernoulli",
     "etc_gap",
+    "exact_two_arms",
     "log_bias",
     "log_bias_gradient",
     "mb_bias",

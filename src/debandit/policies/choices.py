@@ -1,0 +1,94 @@
+"""How likely each arm is to be chosen: the index rules of `RuleData` as probabilities instead of draws."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from debandit.engine.data import Floats, Ints, RuleData
+
+OFFSETS = np.linspace(-8.5, 8.5, 12)  # in standard deviations; a draw is farther out with probability 2e-17
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
+NODES_AT_ONCE = 2**16  # numbers per array, so that they stay in the cache
+
+
+def index_probabilities(rule: RuleData, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike) -> Floats:
+    """P(arm chosen in round t | totals before it), of shape (..., K) like the totals; t may have their leading axes."""
+    n, s = np.asarray(pulls), np.asarray(sums, dtype=np.float64)
+    arm_count = n.shape[-1]
+    rounds = np.broadcast_to(np.asarray(t), n.shape[:-1]).reshape(-1)
+    free = np.flatnonzero(rounds >= rule.opening * arm_count)
+    chances = _certain(np.minimum(rounds // max(rule.opening, 1), arm_count - 1), arm_count)
+    counts, totals = n.reshape(-1, arm_count), s.reshape(-1, arm_count)
+    if len(free) == len(rounds):  # the common case, without copies
+        chances = _free(rule, rounds, counts, totals)
+    elif len(free):
+        chances[free] = _free(rule, rounds[free], counts[free], totals[free])
+    return chances.reshape(n.shape)
+
+
+def _certain(arms: Ints, arm_count: int) -> Floats:
+    return np.eye(arm_count)[arms]
+
+
+def _free(rule: RuleData, t: Ints, pulls: Ints, sums: Floats) -> Floats:
+    """After the opening. The order of operations is that of `engine.index`, so that ties are the same ties."""
+    pulls = pulls.astype(np.int64, copy=False)
+    weight = pulls + rule.prior_pulls
+    location = np.divide(sums + rule.prior_sum, weight, out=np.zeros(sums.shape), where=weight > 0)
+    width = rule.width[pulls] if len(rule.width) else np.zeros(sums.shape)
+    if rule.noisy:
+        chances = highest_of_two_normals(location, width) if pulls.shape[-1] == 2 else highest_normal(location, width)
+    else:
+        level = rule.level[t][:, None] if len(rule.level) else 0.0
+        arms = np.argmax(location + level * width, axis=-1)
+        if rule.hold:
+            committed = pulls > rule.opening
+            arms = np.where(committed.any(axis=-1), np.argmax(committed, axis=-1), arms)
+        chances = _certain(arms, pulls.shape[-1])
+    if len(rule.explore):
+        explore = rule.explore[t][:, None]
+        chances = explore / pulls.shape[-1] + (1 - explore) * chances
+    return chances
+
+
+def highest_of_two_normals(location: Floats, width: Floats) -> Floats:
+    """Two arms: the difference of two normal draws is one normal draw."""
+    from scipy.special import ndtr
+
+    gap = (location[:, 1] - location[:, 0]) / np.maximum(np.hypot(width[:, 0], width[:, 1]), 1e-150)
+    return np.stack([ndtr(-gap), ndtr(gap)], axis=-1)
+
+
+def highest_normal(location: Floats, width: Floats) -> Floats:
+    """P_k = int f_k(x) prod_{j != k} F_j(x) dx for normal draws, whatever their widths.
+
+    Every arm puts breakpoints 1.5 standard deviations apart around itself, so that between two neighbouring ones of
+    all of them each factor is either smooth on that scale or constant, and Gauss-Legendre with few nodes is exact.
+    """
+    width = np.maximum(width, 1e-150)
+    rows_at_once = max(1, NODES_AT_ONCE // (location.shape[-1] ** 2 * len(OFFSETS) * len(NODES)))
+    parts = [
+        _highest_normal(location[start : start + rows_at_once], width[start : start + rows_at_once])
+        for start in range(0, len(location), rows_at_once)
+    ]
+    return np.concatenate(parts) if parts else np.empty(location.shape)
+
+
+def _highest_normal(location: Floats, width: Floats) -> Floats:
+    from scipy.special import ndtr
+
+    breaks = np.sort((location[..., None] + width[..., None] * OFFSETS).reshape(len(location), -1), axis=-1)
+    half = np.diff(breaks) / 2
+    x = ((breaks[:, :-1] + half)[..., None] + half[..., None] * NODES).reshape(len(location), 1, -1)
+    weights = (half[..., None] * WEIGHTS).reshape(len(location), 1, -1)
+    z = (x - location[..., None]) / width[..., None]
+    density = np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * width[..., None])
+    chances: Floats = (weights * density * product_of_others(ndtr(z))).sum(axis=-1)
+    return chances
+
+
+def product_of_others(factors: Floats) -> Floats:
+    """For every k the product over j != k along axis 1, without dividing: factors may be 0."""
+    product = np.ones(factors.shape)
+    np.cumprod(factors[:, :-1], axis=1, out=product[:, 1:])
+    product[:, :-1] *= np.cumprod(factors[:, :0:-1], axis=1)[:, ::-1]
+    return product

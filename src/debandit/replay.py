@@ -1,0 +1,74 @@
+"""The rule fed with the log: how likely was each choice, given what came before it."""
+
+import numpy as np
+
+from debandit.engine.data import Floats, Ints
+from debandit.errors import InputError, Refused
+from debandit.log import ExperimentLog
+from debandit.policies import Policy, as_policy
+
+FORCED = 1 - 1e-12  # a choice at least so likely was no choice
+NUMBERS_AT_ONCE = 2**22
+
+
+def propensities(log: ExperimentLog, policy: Policy | str) -> Floats:
+    """P(the logged arm | the past) in every round, if `policy` ran the experiment."""
+    rule = as_policy(policy)
+    if log.rounds is None:
+        raise InputError(
+            "this log has per-arm summaries only, not the order of the rounds",
+            where="log",
+            remedy="Replaying a rule needs every round. debias does not.",
+        )
+    return path_propensities(log.rounds.arms, log.rounds.rewards, rule, len(log.labels), labels=log.labels)
+
+
+def forced(propensities: Floats) -> np.ndarray:
+    """The rounds in which only one arm could be chosen."""
+    return propensities >= FORCED
+
+
+def path_propensities(
+    arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int, *, labels: tuple[str, ...] | None = None
+) -> Floats:
+    """The same for many logs of equal length at once: arms (indices), rewards and the answer have shape (..., T)."""
+    if policy.binary_rewards and not np.isin(rewards, (0.0, 1.0)).all():
+        raise InputError(
+            f"{policy.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
+            where="policy",
+            remedy="Declare the rule that ran the experiment.",
+        )
+    horizon = arms.shape[-1]
+    paths, values = arms.reshape(-1, horizon), rewards.reshape(-1, horizon)
+    chances = np.empty(paths.shape)
+    rows = max(1, NUMBERS_AT_ONCE // (horizon * arm_count))
+    for start in range(0, len(paths), rows):
+        part = slice(start, start + rows)
+        pulls, sums = before(paths[part], values[part], arm_count)
+        every = policy.probabilities(np.arange(horizon), pulls, sums, horizon)
+        chances[part] = np.take_along_axis(every, paths[part, :, None].astype(np.int64), axis=-1)[..., 0]
+    if not chances.all():
+        _refuse(paths, chances, policy, labels)
+    return chances.reshape(arms.shape)
+
+
+def before(arms: np.ndarray, rewards: Floats, arm_count: int) -> tuple[Ints, Floats]:
+    """Each arm's pulls and sum before every round, of shape (..., T, K), added up as the engine does."""
+    taken = arms[..., None] == np.arange(arm_count)
+    pulls = np.zeros(taken.shape, np.int64)
+    sums = np.zeros(taken.shape)
+    np.cumsum(taken[..., :-1, :], axis=-2, out=pulls[..., 1:, :])
+    np.cumsum(np.where(taken, rewards[..., None], 0.0)[..., :-1, :], axis=-2, out=sums[..., 1:, :])
+    return pulls, sums
+
+
+def _refuse(paths: np.ndarray, chances: Floats, policy: Policy, labels: tuple[str, ...] | None) -> None:
+    log, t = np.argwhere(chances == 0)[0]
+    arm = labels[paths[log, t]] if labels else str(paths[log, t] + 1)
+    which = f"log {log + 1}, " if len(paths) > 1 else ""
+    raise Refused(
+        f"{policy} never chooses arm {arm!r} in round {t + 1}, given the rounds before it",
+        where=f"{which}round {t + 1}",
+        remedy="This rule did not make this log. Check its options, the order of the arms (it decides initial pulls "
+        "and ties) and that no round is missing.",
+    )

@@ -1,0 +1,125 @@
+"""Two Bernoulli arms without random numbers: dynamic programming over what has been seen."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from debandit.engine.data import Floats, Ints
+from debandit.errors import InputError, shorten
+from debandit.policies import Policy, as_policy
+
+LONGEST_HORIZON = 400  # states grow like T^3 / 6 and work like T^4 / 24
+
+
+class MeanDistribution(NamedTuple):
+    """The distribution of an arm's sample mean, given that the arm was pulled."""
+
+    values: Floats  # increasing
+    probabilities: Floats
+
+
+class TwoArms(NamedTuple):
+    """A rule on two Bernoulli arms; each field has one entry for each arm."""
+
+    bias: Floats  # E[mean | pulled] - p
+    pulls: Floats  # expected
+    never_pulled: Floats  # probability
+    estimates: tuple[MeanDistribution, MeanDistribution]
+
+
+class _States(NamedTuple):
+    """All (n1, s1, s2) after t rounds, the last index fastest; the block of each n1 begins at at[n1]."""
+
+    n1: Ints
+    n2: Ints
+    s1: Ints
+    s2: Ints
+    at: Ints
+
+
+def exact_two_arms(policy: Policy | str, p1: float, p2: float, horizon: int) -> TwoArms:
+    """Bias, expected pulls and the distribution of each arm's mean, exactly, for arms Ber(p1) and Ber(p2).
+
+    P(n1, s1, s2) = U Bin(n1, p1){s1} Bin(n2, p2){s2}, where U, the probability of that division of the pulls given the
+    numbers of wins, does not depend on p1 and p2. U is kept, so that other p1 and p2 take milliseconds.
+
+    For every rule that says how likely its choices are; up to T = 400.
+    """
+    _check(p1, p2, horizon)
+    weights = _weights(as_policy(policy), int(horizon))
+    states = _states(int(horizon))
+    chance = weights * _binomials(p1, horizon)[states.n1, states.s1] * _binomials(p2, horizon)[states.n2, states.s2]
+    arms = ((states.n1, states.s1, p1), (states.n2, states.s2, p2))
+    laws = tuple(_law(n, s, chance) for n, s, _ in arms)
+    bias = [_mean(law) - p for law, (_, _, p) in zip(laws, arms, strict=True)]
+    pulls = [float((chance * n).sum()) for n, _, _ in arms]
+    never = [float(chance[n == 0].sum()) for n, _, _ in arms]
+    return TwoArms(np.array(bias), np.array(pulls), np.array(never), (laws[0], laws[1]))
+
+
+def _check(p1: float, p2: float, horizon: int) -> None:
+    for name, p in (("p1", p1), ("p2", p2)):
+        if not (isinstance(p, (int, float, np.number)) and 0 <= p <= 1):
+            raise InputError(f"{name} must be a probability, not {shorten(repr(p))}", where=name)
+    if not isinstance(horizon, (int, np.integer)) or isinstance(horizon, bool) or not 1 <= horizon <= LONGEST_HORIZON:
+        raise InputError(
+            f"horizon must be a whole number from 1 to {LONGEST_HORIZON}, not {shorten(repr(horizon))}",
+            where="horizon",
+            remedy="Use simulate for longer experiments.",
+        )
+
+
+def _states(rounds: int) -> _States:
+    sizes = (np.arange(rounds + 1) + 1) * (rounds - np.arange(rounds + 1) + 1)
+    at = np.cumsum(sizes) - sizes
+    n1 = np.repeat(np.arange(rounds + 1), sizes)
+    s1, s2 = np.divmod(np.arange(len(n1)) - at[n1], rounds - n1 + 1)
+    return _States(n1, rounds - n1, s1, s2, at)
+
+
+@lru_cache(maxsize=4)
+def _weights(policy: Policy, horizon: int) -> Floats:
+    """U of every state after the last round.
+
+    Given n1 + 1 pulls with s1 wins, the last of them won with probability s1 / (n1 + 1), whatever p1 is.
+    """
+    weights, states = np.ones(1), _states(0)
+    for t in range(horizon):
+        live = np.flatnonzero(weights)
+        n1, n2, s1, s2 = (part[live] for part in states[:4])
+        chances = policy.probabilities(t, np.stack([n1, n2], axis=-1), np.stack([s1, s2], axis=-1), horizon)
+        first, second = weights[live] * chances.T
+        states = _states(t + 1)
+        weights = np.zeros(len(states.n1))
+        place = states.at[n1 + 1] + s1 * (n2 + 1) + s2
+        weights[place] += first * ((n1 + 1 - s1) / (n1 + 1))
+        weights[place + n2 + 1] += first * ((s1 + 1) / (n1 + 1))
+        place = states.at[n1] + s1 * (n2 + 2) + s2
+        weights[place] += second * ((n2 + 1 - s2) / (n2 + 1))
+        weights[place + 1] += second * ((s2 + 1) / (n2 + 1))
+    weights.setflags(write=False)
+    return weights
+
+
+def _binomials(p: float, horizon: int) -> Floats:
+    """P(s wins in n pulls) in the table (n, s); sums of positive terms."""
+    table = np.zeros((horizon + 1, horizon + 1))
+    table[0, 0] = 1.0
+    for n in range(horizon):
+        table[n + 1] = (1 - p) * table[n]
+        table[n + 1, 1:] += p * table[n, :-1]
+    return table
+
+
+def _law(n: Ints, s: Ints, chance: Floats) -> MeanDistribution:
+    """Equal fractions s / n are equal numbers, since division rounds correctly."""
+    seen = (n > 0) & (chance > 0)
+    values, which = np.unique(s[seen] / n[seen], return_inverse=True)
+    shares = np.zeros(len(values))
+    np.add.at(shares, which, chance[seen])
+    return MeanDistribution(values, shares / max(shares.sum(), np.finfo(float).tiny))
+
+
+def _mean(law: MeanDistribution) -> float:
+    return float((law.values * law.probabilities).sum()) if len(law.values) else np.nan
