@@ -99,6 +99,7 @@ class Study:
         naive, truth = runs.means, cell.world.means
         yield from self._rows(cell, "real", "bias", naive - truth)
         yield from self._rows(cell, "real", "mean", naive)
+        yield from self._rows(cell, "real", "mse", (naive - truth) ** 2)
         logs = [runs.log(i) for i in range(self.experiments)]
         for bootstrap in self.bootstraps:
             bias = estimated_biases(
@@ -106,6 +107,7 @@ class Study:
             )
             yield from self._rows(cell, str(bootstrap), "bias", bias)
             yield from self._rows(cell, str(bootstrap), "corrected", naive - bias)
+            yield from self._rows(cell, str(bootstrap), "mse", (naive - bias - truth) ** 2)
 
     def _rows(self, cell: Cell, method: str, quantity: str, values: Floats) -> Iterator[Row]:
         """One row per arm: the mean over the experiments that pulled it."""

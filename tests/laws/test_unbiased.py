@@ -53,7 +53,7 @@ def read_reference():
     """{(reward, T): {quantity: (values, errors) by arm}} of figures 3 and 4, epsilon-greedy"""
     table = defaultdict(lambda: defaultdict(list))
     with (Path(__file__).parents[1] / "reproduction" / "reference_mse.csv").open() as file:
-        for row in csv.DictReader(file):
+        for row in filter(lambda row: row["algorithm"] == "EG", csv.DictReader(file)):
             table[row["reward"], int(row["T"])][row["quantity"]].append((float(row["value"]), float(row["se"])))
     return {key: {name: np.array(pairs).T for name, pairs in rows.items()} for key, rows in table.items()}
 

@@ -1,6 +1,9 @@
 """The paper's tables as studies: against the printed values, the reference values, and themselves."""
 
+import csv
 import dataclasses
+from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,3 +126,32 @@ def test_mistakes_are_explained(tmp_path, old, new, message):
     path.write_text(OWN.replace(old, new))
     with pytest.raises(db.InputError, match=message):
         db.Study.from_toml(path)
+
+
+def read_mse():
+    """{(algorithm, reward, horizon, quantity): (values, errors)} of figures 3 and 4: 4,000 experiments, 200 runs."""
+    table = defaultdict(list)
+    with Path(__file__).with_name("reference_mse.csv").open() as file:
+        for row in csv.DictReader(file):
+            key = row["algorithm"], row["reward"], int(row["T"]), row["quantity"]
+            table[key].append((float(row["value"]), float(row["se"])))
+    return {key: np.array(pairs).T for key, pairs in table.items()}
+
+
+MSE = read_mse()
+
+
+@pytest.mark.parametrize("horizon", [25, 50, 75, 100])
+@pytest.mark.parametrize("algorithm", ["EG", "TSconj", "TSraw"])
+def test_mean_squared_errors(algorithm, horizon):
+    """Naive, MB and EB; IPW and AIPW are in laws/test_unbiased.py."""
+    labels = {"EG": "EG", "TSconj": "TS, conjugate", "TSraw": "TS, sample-centred"}
+    table1 = db.Study.shipped("table1")
+    cells = tuple(cell for cell in table1.cells if cell.label.startswith(f"{labels[algorithm]}, "))
+    study = dataclasses.replace(table1, cells=cells, horizon=horizon, experiments=2000, runs=200, seed=7)
+    rows = [row for row in study.run().rows if row["quantity"] == "mse"]
+    assert len(rows) == 2 * 3 * 2  # rewards, methods, arms
+    names = {"real": "MSE_naive", "gaussian": "MSE_MB", "efron": "MSE_EB"}
+    for row in rows:
+        value, error = (part[row["arm"] - 1] for part in MSE[algorithm, row["world"], horizon, names[row["method"]]])
+        assert abs(z_scores(row["value"] - value, row["se"], error)) < Z, row
