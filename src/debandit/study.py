@@ -36,6 +36,7 @@ COLUMNS = (
     Column("se", "± s.e.", "number"),
     Column("paper", "paper", "number"),
     Column("z", "z", "score"),
+    Column("remark", "", "mark"),
 )
 
 
@@ -150,11 +151,12 @@ class StudyRows:
         return pd.DataFrame(list(self.rows))
 
     def __str__(self) -> str:
-        return f"{self._heading()}\n\n{render(self.rows, COLUMNS, 4)}\n\n{self._remarks()}"
+        return "\n\n".join([self._heading(), render(self.rows, COLUMNS, 4), *self._remarks()])
 
     def to_markdown(self) -> str:
         """The table and its remarks."""
-        return f"# {self.study.title}\n\n{self._heading()}\n\n{markdown(self.rows, COLUMNS, 4)}\n\n{self._remarks()}\n"
+        table = markdown(self.rows, COLUMNS, 4)
+        return "\n\n".join([f"# {self.study.title}", self._heading(), table, *self._remarks()]) + "\n"
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write table.md, rows.csv and, where pyarrow is installed, rows.parquet; each whole or not at all."""
@@ -182,12 +184,13 @@ class StudyRows:
             f"where the paper's value counts as an average over {study.paper_experiments:,} experiments."
         )
 
-    def _remarks(self) -> str:
+    def _remarks(self) -> list[str]:
+        """What the marked rows are about."""
         remarks: dict[str, list[str]] = {}
         for cell in self.study.cells:
             if cell.remark:
                 remarks.setdefault(cell.remark, []).append(cell.label)
-        return "\n".join(f"- {'; '.join(labels)}: {remark}" for remark, labels in remarks.items())
+        return [f"(*) {'; '.join(labels)}: {remark}" for remark, labels in remarks.items()]
 
 
 def shipped_names() -> list[str]:

@@ -15,7 +15,7 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    role: str  # text, count, number, share, score
+    role: str  # text, mark (* if there is something), count, number, share, score
 
 
 def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
@@ -56,6 +56,8 @@ def _width(text: str) -> int:
 def _cell(value: Any, role: str, decimals: int) -> str:
     if role == "text":
         return printable(str(value))
+    if role == "mark":
+        return "*" if value else ""
     if value is None or not math.isfinite(value):
         return "–"
     if role == "count":
