@@ -70,6 +70,7 @@ def debias(
     count: RunCount = "auto" if runs == "auto" else checked_count("runs", runs, MOST_RUNS, least=2)
     stand_in = None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
+    log_index = checked_count("log_index", log_index, MOST_RUNS, least=0)
 
     def settings_of(i: int) -> Settings:
         return Settings(

@@ -40,8 +40,9 @@ def tell(seed: int, threads: int | None) -> None:
     )
     click.echo(f"{debias(log, policy, seed=seed, threads=threads)}\n")
     click.echo(
-        "This trial was simulated: drug A has the true mean 1.5, drug B 1.0. One trial proves nothing, so here is\n"
-        f"the average over {TRIALS:,} such trials, each corrected without knowing the truth:\n"
+        "This trial was simulated: drug A has the true mean 1.5, drug B 1.0. It was picked out of 400 because it is a\n"
+        "typical one, with means close to what they are on average, so it proves nothing. Here is the average over\n"
+        f"{TRIALS:,} trials that nobody picked, each corrected without knowing the truth:\n"
     )
     click.echo(_averages(policy, log.labels, seed, threads))
     click.echo(

@@ -19,14 +19,14 @@ def check_target(path: str | Path) -> Path:
     return target
 
 
-def write_whole(path: str | Path, text: str) -> None:
+def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write to a new file beside `path` and rename it, so that no reader ever sees half a file."""
     target = check_target(path)
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         try:
-            with open(new, "x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with open(new, "xb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
             if target.exists():

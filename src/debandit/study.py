@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from debandit.policies import Policy, as_policy
 from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_threads, simulate
 from debandit.tables import Column, Row, markdown, render
 from debandit.version import __version__
-from debandit.worlds import Bootstrap, World, as_bootstrap, as_world
+from debandit.worlds import Bootstrap, Unseen, World, as_bootstrap, as_world
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,28 +158,28 @@ class StudyRows:
         return "\n\n".join([f"# {self.study.title}", self._heading(), table, *self._remarks()]) + "\n"
 
     def save(self, directory: str | Path) -> list[Path]:
-        """Write table.md, rows.csv and, where pyarrow is installed, rows.parquet; each whole or not at all."""
+        """Write table.md, rows.csv and rows.parquet, each whole or not at all."""
         folder = Path(directory)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot make the directory ({error.strerror})", where=str(directory)) from None
         frame = self.to_frame()
-        written = [folder / "table.md", folder / "rows.csv"]
-        write_whole(written[0], self.to_markdown())
-        write_whole(written[1], frame.to_csv(index=False, lineterminator="\n"))
-        if find_spec("pyarrow") is None:
-            return written
-        unfinished = folder / ".rows.parquet.tmp"
-        frame.to_parquet(unfinished, index=False)
-        unfinished.replace(folder / "rows.parquet")
-        return [*written, folder / "rows.parquet"]
+        contents: dict[str, str | bytes] = {
+            "table.md": self.to_markdown(),
+            "rows.csv": frame.to_csv(index=False, lineterminator="\n"),
+            "rows.parquet": frame.to_parquet(index=False),
+        }
+        for name, content in contents.items():
+            write_whole(folder / name, content)
+        return [folder / name for name in contents]
 
     def _heading(self) -> str:
         study = self.study
+        source = f"{study.source}. " if study.source else ""
         return (
-            f"{study.experiments:,} experiments of {study.horizon:,} rounds, each debiased with {study.runs:,} runs, "
-            f"seed {study.seed}. z = (paper - value) / standard error of the difference, "
+            f"{source}{study.experiments:,} experiments of {study.horizon:,} rounds, each debiased with {study.runs:,} "
+            f"runs, seed {study.seed}. z = (paper - value) / standard error of the difference, "
             f"where the paper's value counts as an average over {study.paper_experiments:,} experiments."
         )
 
@@ -226,21 +225,49 @@ def _read(path: Path | Traversable) -> Study:
         experiments=count("experiments", data.get("experiments", 1000), least=2),
         runs=count("runs", data.get("runs", 1000), least=2),
         seed=checked_seed(data.get("seed", 0)),
-        bootstraps=tuple(as_bootstrap(text, f"{where}, bootstraps") for text in data.get("bootstraps", ["gaussian"])),
+        bootstraps=tuple(as_bootstrap(text, f"{where}, bootstraps") for text in _texts(data, "bootstraps", where)),
         paper_experiments=count("paper_experiments", data.get("paper_experiments", 1000)),
     )
 
 
-def _cell(data: dict[str, Any], where: str) -> Cell:
+def _cell(data: Any, where: str) -> Cell:
     _only(data, ("label", "policy", "world", "unseen", "remark", "paper"), ("policy", "world"), where)
     policy, world = as_policy(data["policy"], f"{where}, policy"), as_world(data["world"], f"{where}, world")
-    unseen = data.get("unseen")
-    label = str(data.get("label", f"{policy} in {world.name}"))
-    pair = None if unseen is None else (float(unseen[0]), float(unseen[1]))
-    return Cell(label, policy, world, pair, str(data.get("remark", "")), dict(data.get("paper", {})))
+    if world.means.ndim != 1:
+        raise InputError("one world for each cell, please, not a stack of them", where=f"{where}, world")
+    unseen = Unseen.of(data["unseen"]) if "unseen" in data else None
+    return Cell(
+        label=str(data.get("label", f"{policy} in {world.name}")),
+        policy=policy,
+        world=world,
+        unseen=None if unseen is None else (unseen.mean, unseen.sd),
+        remark=str(data.get("remark", "")),
+        paper=_printed(data.get("paper", {}), world.arm_count, f"{where}, paper"),
+    )
 
 
-def _only(data: dict[str, Any], known: Sequence[str], needed: Sequence[str], where: str) -> None:
+def _printed(table: Any, arms: int, where: str) -> dict[str, Any]:
+    """Tables of tables of lists with one number for each arm."""
+    if not isinstance(table, dict):
+        raise InputError("printed values are written as bias = [...] or gaussian.bias = [...]", where=where)
+    for key, values in table.items():
+        if isinstance(values, dict):
+            _printed(values, arms, f"{where}.{key}")
+        elif not (isinstance(values, list) and len(values) == arms and all(type(v) in (int, float) for v in values)):
+            raise InputError(f"needs one number for each of the {arms} arms", where=f"{where}.{key}")
+    return table
+
+
+def _texts(data: dict[str, Any], key: str, where: str) -> list[str]:
+    texts = data.get(key, ["gaussian"])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError('must be a list of names, such as ["gaussian", "efron"]', where=f"{where}, {key}")
+    return texts
+
+
+def _only(data: Any, known: Sequence[str], needed: Sequence[str], where: str) -> None:
+    if not isinstance(data, dict):
+        raise InputError("not a table of settings", where=where, remedy=f"The keys are: {', '.join(known)}")
     strange, missing = [key for key in data if key not in known], [key for key in needed if key not in data]
     if strange or missing:
         what = f"unknown key {shorten(strange[0])!r}" if strange else f"no {missing[0]}"

@@ -45,6 +45,16 @@ def test_marked_cells_do_not_all_match(found):
     assert max(abs(row["z"]) for row in found.rows if row["z"] is not None and row["remark"]) > 2 * Z
 
 
+def test_what_should_agree_in_marked_cells_does(found):
+    """A mark excuses only what its remark is about: one number of UCB in table 1, nothing of ETC with sds (2,1,1,2)."""
+    rows = [row for row in found.rows if row["z"] is not None]
+    good = [row for row in rows if row["setting"] in ("UCB, Normal", "ETC, Normal sd 2,1,1,2")]
+    lone = ("UCB, Normal", "gaussian", "bias", 1)
+    apart = [row for row in good if (row["setting"], row["method"], row["quantity"], row["arm"]) != lone]
+    assert len(apart) in (2 * 4 - 1, 4 * 6)  # arms x printed quantities
+    assert max(abs(row["z"]) for row in apart) < Z
+
+
 def test_rows_agree_with_the_reference(found):
     cells = {cell.label: cell for cell in found.study.cells}
     checked = 0
@@ -117,6 +127,11 @@ def test_a_study_of_one_s_own(tmp_path):
         ('"ucb"', '"ubc"', "cell 1, policy: there is no rule"),
         ("bernoulli", "bernouli", "Did you mean bernoulli"),
         ("[[cell]]", "[[cell]", "not a TOML file"),
+        ('0.6])"', '0.6])"\nunseen = [1]', "not a mean and a standard deviation"),
+        ('0.6])"', '0.6])"\npaper.bias = [1]', "paper.bias: needs one number for each of the 2 arms"),
+        ('0.6])"', '0.6])"\npaper = 5', "printed values"),
+        ("[0.3, 0.6]", "[[0.3, 0.6]]", "one world for each cell"),
+        ("horizon = 20", "horizon = 20\nbootstraps = 5", "list of names"),
         ("[[cell]]", "[[sell]]", r"no \[\[cell\]\]"),
         ("horizon = 20", "horizon = 20\nbootstraps = ['efrom']", "Did you mean efron"),
     ],
