@@ -51,8 +51,8 @@ def agreement(found: StudyRows) -> str:
     marked = [abs(row["z"]) for row in printed if row["remark"]]
     far = [sum(z > 4.5 for z in scores) for scores in (plain, marked)]
     return (
-        f"- {found.study.title}: of {len(plain)} printed numbers without a mark {far[0]} are more than 4.5 standard errors "
-        f"away (largest: {max(plain):.1f}); of {len(marked)} with a mark {far[1]}."
+        f"- {found.study.title}: of {len(plain)} printed numbers without a mark {far[0]} are more than 4.5 standard "
+        f"errors away (largest: {max(plain):.1f}); of {len(marked)} with a mark {far[1]}."
     )
 
 
