@@ -5,14 +5,19 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from debandit.errors import DebanditError, InputError
 from debandit.version import __version__
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from debandit.study import Study
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -54,7 +59,17 @@ def _read_pair(_context: click.Context, _option: click.Parameter, text: str | No
 
 
 _seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
-_threads = click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]")
+
+
+def _workers(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say where the work is done."""
+    for option in (
+        click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786."),
+        click.option("--workers", type=click.IntRange(1), help="Run in so many processes of one thread each."),
+        click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]"),
+    ):
+        command = option(command)
+    return command
 
 
 @click.group(context_settings=SETTINGS)
@@ -88,7 +103,7 @@ def commands() -> None:
 @click.option("--unseen", callback=_read_pair, metavar="MEAN,SD", help="World of the arms without a reward in the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @_seed
-@_threads
+@_workers
 def debias(
     log: str,
     policy: str,
@@ -102,6 +117,8 @@ def debias(
     json_path: str | None,
     seed: int,
     threads: int | None,
+    workers: int | None,
+    cluster: str | None,
 ) -> None:
     """Correct the arm means of a logged experiment.
 
@@ -109,6 +126,7 @@ def debias(
     built from the log, where the truth is known; the bias seen there is taken off the real means.
     """
     from debandit.debiasing import debias as run
+    from debandit.executors import chosen
     from debandit.files import check_target
     from debandit.policies import as_policy
     from debandit.readers import read_log
@@ -118,7 +136,10 @@ def debias(
     data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms))
     if json_path is not None and check_target(json_path) == Path(os.path.realpath(log)):
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
-    result = run(data, rule, world=bootstrap, runs=runs, seed=seed, unseen=unseen, threads=threads)
+    with chosen(workers, cluster) as executor:
+        result = run(
+            data, rule, world=bootstrap, runs=runs, seed=seed, unseen=unseen, threads=threads, executor=executor
+        )
     click.echo(str(result))
     if json_path is not None:
         result.to_json(json_path)
@@ -130,9 +151,19 @@ def debias(
 @click.option("--horizon", required=True, type=click.IntRange(1), help="Rounds of one experiment.")
 @click.option("--runs", default=100_000, show_default=True, type=click.IntRange(2), help="Simulated experiments.")
 @_seed
-@_threads
-def simulate(policy: str, world: str, horizon: int, runs: int, seed: int, threads: int | None) -> None:
+@_workers
+def simulate(
+    policy: str,
+    world: str,
+    horizon: int,
+    runs: int,
+    seed: int,
+    threads: int | None,
+    workers: int | None,
+    cluster: str | None,
+) -> None:
     """Run a rule in a world that you describe, and see how biased its sample means are."""
+    from debandit.executors import chosen
     from debandit.policies import as_policy
     from debandit.simulation import tally
     from debandit.tables import Column, decimals_for, render
@@ -141,7 +172,8 @@ def simulate(policy: str, world: str, horizon: int, runs: int, seed: int, thread
     rule, place = as_policy(policy, "--policy"), as_world(world, "--world")
     if place.means.ndim != 1:
         raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
-    total = tally(rule, place, horizon=horizon, runs=runs, seed=seed, threads=threads)
+    with chosen(workers, cluster) as executor:
+        total = tally(rule, place, horizon=horizon, runs=runs, seed=seed, threads=threads, executor=executor)
     rows = [
         {
             "arm": str(k + 1),
@@ -170,7 +202,7 @@ def simulate(policy: str, world: str, horizon: int, runs: int, seed: int, thread
 @commands.command()
 @click.option("--save", metavar="PATH", help="Only write the trial's log there, as trial.csv for example.")
 @_seed
-@_threads
+@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]")
 def demo(save: str | None, seed: int, threads: int | None) -> None:
     """A two-drug trial of 100 patients, start to end."""
     from debandit.demo import save_log, tell
@@ -182,43 +214,84 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
 
 
 @commands.command()
-@click.argument("name", metavar="list | NAME | FILE.toml")
-@click.option("-o", "--output", metavar="DIR", help="Write table.md, rows.csv and rows.parquet there.")
+@click.argument("name", metavar="NAME | FILE.toml | list | new")
+@click.argument("file", metavar="[FILE.toml]", required=False)
+@click.option("-o", "--output", metavar="DIR", help="Where to keep results.  [default: debandit-out/NAME]")
 @click.option("--experiments", type=click.IntRange(2), help="Simulated experiments per cell.  [default: the study's]")
 @click.option("--runs", type=click.IntRange(2), help="Runs to debias each of them.  [default: the study's]")
 @click.option("--seed", type=click.IntRange(0), help="Same seed, same answer.  [default: the study's]")
-@_threads
+@click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
+@_workers
 def study(
-    name: str, output: str | None, experiments: int | None, runs: int | None, seed: int | None, threads: int | None
+    name: str,
+    file: str | None,
+    output: str | None,
+    experiments: int | None,
+    runs: int | None,
+    seed: int | None,
+    draw_only: bool,
+    quiet: bool,
+    threads: int | None,
+    workers: int | None,
+    cluster: str | None,
 ) -> None:
-    """Run a simulation study: one of the paper's tables, or your own TOML file.
+    """Run a simulation study: a table or figure of the paper, or your own TOML file.
+
+    Finished work is kept in the output directory. A study that was stopped, however roughly, goes on where it was,
+    and ends with the same numbers; what has changed in its file is computed again, and nothing else.
 
     \b
-    debandit study list
-    debandit study table1 -o out/
-    debandit study my.toml
+    debandit study list                  what there is
+    debandit study figure3               rows, a table and a picture in debandit-out/figure3
+    debandit study figure3 --draw-only   the picture again, from the rows
+    debandit study paper                 everything in the paper
+    debandit study new my.toml           a commented example to change
+    debandit study my.toml -o out
     """
-    import dataclasses
+    from debandit.executors import chosen
+    from debandit.study import PAPER, Study, shipped_names, write_example
 
-    from debandit.study import Study, shipped_names
-
+    if (name == "new") != (file is not None):
+        raise click.UsageError(
+            "`debandit study new my.toml` names the file to write; other studies take no second name."
+        )
+    if name == "new":
+        write_example(str(file))
+        click.echo(f"wrote {file}; run it with: debandit study {file}")
+        return
     if name == "list":
         for known in shipped_names():
             click.echo(f"{known:10} {Study.shipped(known).title}")
         return
-    if name not in shipped_names() and not name.endswith(".toml"):
-        known = ", ".join(shipped_names())
-        raise InputError(f"there is no study {name!r}", remedy=f"There are {known}; or name a file that ends in .toml.")
-    plan = Study.from_toml(name) if name.endswith(".toml") else Study.shipped(name)
-    plan = dataclasses.replace(
-        plan,
-        experiments=plan.experiments if experiments is None else experiments,
-        runs=plan.runs if runs is None else runs,
-        seed=plan.seed if seed is None else seed,
-    )
-    found = plan.run(threads=threads)
-    click.echo(str(found))
-    for path in found.save(output) if output is not None else []:
+    plans = {
+        each: Study.shipped(each) for each in (PAPER if name == "paper" else () if name.endswith(".toml") else (name,))
+    }
+    folder = Path(output or Path("debandit-out") / Path(name).name.removesuffix(".toml"))
+    if name.endswith(".toml"):
+        plans = {name: Study.from_toml(name)}
+    with chosen(workers, cluster) as executor:
+        for each, plan in plans.items():
+            target = folder / each if len(plans) > 1 else folder
+            changed = plan.with_settings(experiments=experiments, runs=runs, seed=seed)
+            _run_study(changed, target, draw_only, quiet, threads, executor)
+
+
+def _run_study(
+    plan: "Study", folder: Path, draw_only: bool, quiet: bool, threads: int | None, executor: "Executor | None"
+) -> None:
+    from debandit.study import StudyRows
+
+    written = []
+    if draw_only:
+        found = StudyRows.load(plan, folder)
+    else:
+        progress: Literal["bar", "lines", "none"] = "none" if quiet else "bar" if sys.stderr.isatty() else "lines"
+        found = plan.run(folder, threads=threads, executor=executor, progress=progress)
+        written = found.save(folder)
+        if not quiet:
+            click.echo(f"{plan.title}\n\n{found}\n")
+    for path in [*written, *found.draw(folder)]:
         click.echo(f"wrote {path}")
 
 

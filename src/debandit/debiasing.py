@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -12,7 +13,7 @@ from debandit.errors import InputError, Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.result import Debiased, Histogram, Path, Settings
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_threads, experiment_of, fits
+from debandit.simulation import MOST_RUNS, Runs, checked_count, checked_seed, checked_workers, experiment_of, fits
 from debandit.version import __version__
 from debandit.worlds import Bootstrap, Unseen, World, as_bootstrap
 
@@ -32,6 +33,7 @@ def debias(
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
     threads: int | None = None,
+    executor: Executor | None = None,
     log_index: int = 0,
 ) -> Debiased: ...
 @overload
@@ -44,6 +46,7 @@ def debias(
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
     threads: int | None = None,
+    executor: Executor | None = None,
     log_index: int = 0,
 ) -> list[Debiased]: ...
 def debias(
@@ -55,6 +58,7 @@ def debias(
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
     threads: int | None = None,
+    executor: Executor | None = None,
     log_index: int = 0,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
@@ -62,6 +66,7 @@ def debias(
     `runs="auto"` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
     sample mean, at most 200,000. `unseen=(mean, sd)` gives arms without a reward a world. Many logs in one call give
     a list; the random numbers of a log depend on the seed and on its place in that list, counted from `log_index`.
+    Not a bit depends on `threads` (None: all cores), or on the `executor` that is used instead of them.
     """
     logs = [log] if isinstance(log, ExperimentLog) else list(log)
     if not all(isinstance(one, ExperimentLog) for one in logs):
@@ -71,6 +76,7 @@ def debias(
     stand_in = None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
     log_index = checked_count("log_index", log_index, MOST_RUNS, least=0)
+    workers = checked_workers(threads, executor)
 
     def settings_of(i: int) -> Settings:
         return Settings(
@@ -88,7 +94,7 @@ def debias(
 
     results: dict[int, Debiased] = {}
     for batch, experiment in _batches(logs, rule, bootstrap, stand_in, int(seed), log_index):
-        estimates = _estimate(experiment, [logs[i] for i in batch], count, checked_threads(threads))
+        estimates = _estimate(experiment, [logs[i] for i in batch], count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
             results[i] = _result(logs[i], estimate, settings_of(i))
     ordered = [results[i] for i in range(len(logs))]
@@ -96,8 +102,7 @@ def debias(
 
 
 def estimated_biases(
-    logs: Sequence[ExperimentLog],
-    policy: Policy | str,
+    experiments: Runs,
     *,
     world: Bootstrap | str = "gaussian",
     runs: int = 1000,
@@ -105,12 +110,17 @@ def estimated_biases(
     unseen: tuple[float, float] | None = None,
     threads: int | None = None,
 ) -> Floats:
-    """Only the biases that `debias` estimates, as an array (logs, arms): for studies of thousands of logs."""
-    stand_in = None if unseen is None else Unseen.of(unseen)
-    bias = np.empty((len(logs), len(logs[0].labels)))
-    for batch, experiment in _batches(logs, as_policy(policy), as_bootstrap(world), stand_in, checked_seed(seed), 0):
-        bias[batch] = spread.tally(experiment, np.full(len(batch), runs), threads=threads).bias
-    return np.where([log.pulls > 0 for log in logs], bias, np.nan)
+    """The biases that `debias` estimates for simulated experiments, of shape (experiments, arms): for studies."""
+    seen = experiments.pulls > 0
+    if unseen is None and not seen.all():
+        run, arm = np.argwhere(~seen)[0]
+        raise _no_world(f"arm {arm + 1} of experiment {run + 1}")
+    worlds = as_bootstrap(world).fit(experiments, None if unseen is None else Unseen.of(unseen))
+    policy, horizon, ids = experiments.policy, experiments.horizon, np.arange(len(seen))
+    fits(policy, worlds)
+    task = experiment_of(policy, worlds.data(), ids, horizon=horizon, seed=seed, purpose=spread.DEBIAS)
+    total = spread.tally(task, np.full(len(seen), runs), workers=checked_workers(threads, None))
+    return np.where(seen, total.bias, np.nan)
 
 
 def _batches(
@@ -148,16 +158,20 @@ class _Estimate(NamedTuple):
 def _world_of(log: ExperimentLog, policy: Policy, bootstrap: Bootstrap, unseen: Unseen | None) -> World:
     """The log's world, once log, rule and world are known to fit."""
     if log.unseen and unseen is None:
-        raise Refused(
-            f"no reward was logged for {listed(log.unseen)}: without rewards an arm has no bootstrap world",
-            where="arms",
-            remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
-        )
+        raise _no_world(listed(log.unseen))
     if policy.binary_rewards and not log.binary:
         raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
     world = bootstrap.fit(log, unseen)
     fits(policy, world)
     return world
+
+
+def _no_world(arms: str) -> Refused:
+    return Refused(
+        f"no reward was logged for {arms}: without rewards an arm has no bootstrap world",
+        where="arms",
+        remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
+    )
 
 
 def _stack(worlds: list[WorldData]) -> WorldData:
@@ -173,17 +187,17 @@ def _stack(worlds: list[WorldData]) -> WorldData:
 
 
 def _estimate(
-    experiment: spread.Experiment, logs: list[ExperimentLog], runs: RunCount, threads: int | None
+    experiment: spread.Experiment, logs: list[ExperimentLog], runs: RunCount, workers: spread.Workers
 ) -> list[_Estimate]:
     """Run every log's world, each for as long as it needs."""
-    edges = _histogram_edges(experiment, threads)
+    edges = _histogram_edges(experiment, workers)
     with np.errstate(invalid="ignore", divide="ignore"):
         target = AUTO_TARGET * np.array([np.sqrt(log.variances / log.pulls) for log in logs])
     target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
     more = np.full(len(logs), AUTO_FIRST if runs == "auto" else runs)
     total = None
     while total is None or more.any():
-        total = spread.tally(experiment, more, before=total, edges=edges, bins=_BINS, threads=threads)
+        total = spread.tally(experiment, more, before=total, edges=edges, bins=_BINS, workers=workers)
         # one pull has no standard error yet; what no run has pulled more runs will hardly pull
         short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(total.bias_se) >= target)
         reached = short.sum(axis=1) == 0
@@ -215,9 +229,9 @@ def _why_stopped(runs: RunCount, reached: bool, any_counts: bool) -> str:
     return f"stopped at the limit of {AUTO_CAP:,}; some arm's Monte-Carlo error is still above {share}"
 
 
-def _histogram_edges(experiment: spread.Experiment, threads: int | None) -> Floats:
+def _histogram_edges(experiment: spread.Experiment, workers: spread.Workers) -> Floats:
     """The range of each arm's simulated means in the first few runs, widened by a quarter on both sides."""
-    kept = spread.store(experiment, _PILOT_RUNS, paths=False, threads=threads)
+    kept = spread.store(experiment, _PILOT_RUNS, paths=False, workers=workers)
     shape = (len(experiment.world_ids), _PILOT_RUNS, experiment.arm_count)
     pulls, truth = kept.pulls.reshape(shape), experiment.world.means.reshape(-1, 1, experiment.arm_count)
     means = np.where(pulls > 0, kept.sums.reshape(shape) / np.maximum(pulls, 1), truth)

@@ -1,6 +1,8 @@
 """What went wrong, where, and what to do about it."""
 
+import functools
 import re
+from typing import Any
 
 
 class DebanditError(Exception):
@@ -14,6 +16,9 @@ class DebanditError(Exception):
         advice = "".join(f"\n  {printable(line)}" for line in remedy.splitlines())
         super().__init__(f"{place}{self.what}{advice}")
 
+    def __reduce__(self) -> tuple[Any, ...]:  # errors come back from other processes
+        return functools.partial(type(self), where=self.where, remedy=self.remedy), (self.what,)
+
 
 class InputError(DebanditError):
     """The data or an option cannot be used as they are."""
@@ -23,6 +28,18 @@ class Refused(DebanditError):  # noqa: N818 (it says what happened, not that som
     """The input is sound, but the answer would not be."""
 
     exit_code = 1
+
+
+class WorkerLost(DebanditError):  # noqa: N818 (as above)
+    """A process that was to do a part of the work has ended; what a study had finished by then is kept."""
+
+    exit_code = 1
+
+
+def worker_lost(error: BaseException) -> WorkerLost:
+    """The error for an executor that broke."""
+    remedy = "Was it killed, or was memory short? A study keeps what was finished: run it again to go on."
+    return WorkerLost(f"a worker process ended before its work was done ({error})", remedy=remedy)
 
 
 class CacheWarning(UserWarning):

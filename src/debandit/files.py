@@ -38,3 +38,10 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         raise InputError(
             f"cannot write the file ({error.strerror})", where=str(path), remedy="Name a place that can be written."
         ) from None
+
+
+def write_new(path: str | Path, content: str) -> None:
+    """The same, but never over a file that is there."""
+    if check_target(path).exists():
+        raise InputError("there is such a file, and it would be lost", where=str(path), remedy="Choose another name.")
+    write_whole(path, content)

@@ -151,6 +151,10 @@ class ExperimentLog:
             "this log has per-arm summaries only, not the rewards themselves", remedy="Use the world gaussian."
         )
 
+    def pool(self) -> Floats:
+        """All rewards, arm after arm."""
+        return np.concatenate(self.samples())
+
     @cached_property
     def sha256(self) -> str:
         """A fingerprint of the content, whatever file it came from."""

@@ -1,6 +1,8 @@
 """Running a rule in a world, many times."""
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +35,34 @@ class Runs:
         with np.errstate(invalid="ignore"):
             return self.sums / self.pulls
 
+    @cached_property
+    def variances(self) -> Floats:
+        """Each run's sample variances with divisor n; NaN where an arm was never pulled."""
+        arms, rewards = self.paths()
+        pulls, means = self.pulls, self.means
+        squares = np.empty(means.shape)
+        for arm in range(self.world.arm_count):
+            deviations = np.where(arms == arm, rewards - means[..., [arm]], 0.0)
+            squares[..., arm] = np.einsum("...t,...t->...", deviations, deviations)
+        with np.errstate(invalid="ignore"):
+            return squares / pulls
+
+    @property
+    def binary(self) -> bool:
+        """Whether all rewards are 0 or 1."""
+        return self.world.binary
+
+    def pool(self) -> Floats:
+        """All rewards, run after run, and within a run arm after arm."""
+        arms, rewards = self.paths()
+        return np.take_along_axis(rewards, np.argsort(arms, axis=-1, kind="stable"), axis=-1).ravel()
+
+    def paths(self) -> tuple[np.ndarray, Floats]:
+        """Arms and rewards of every round, of shape (runs, rounds)."""
+        if self.path_arms is None or self.path_rewards is None:
+            raise InputError("the runs were not recorded round by round", remedy="Use simulate(..., paths=True).")
+        return self.path_arms, self.path_rewards
+
     def bias(self) -> Floats:
         """Mean over the runs that pulled the arm, minus the world's mean."""
         errors, pulled, count = self._errors()
@@ -54,11 +84,10 @@ class Runs:
 
     def log(self, run: int, world: int = 0) -> ExperimentLog:
         """One run as a log; the arms are called 1, 2, ..."""
-        if self.path_arms is None or self.path_rewards is None:
-            raise InputError("the runs were not recorded round by round", remedy="Use simulate(..., paths=True).")
-        place = (world, run) if self.path_arms.ndim == 3 else run
+        arms, rewards = self.paths()
+        place = (world, run) if arms.ndim == 3 else run
         labels = [str(arm + 1) for arm in range(self.world.arm_count)]
-        return ExperimentLog(self.path_arms[place] + 1, self.path_rewards[place], labels=labels)
+        return ExperimentLog(arms[place] + 1, rewards[place], labels=labels)
 
 
 def simulate(
@@ -70,16 +99,18 @@ def simulate(
     seed: int = 0,
     paths: bool = False,
     threads: int | None = None,
+    executor: Executor | None = None,
 ) -> Runs:
     """Run `policy` in `world` for `horizon` rounds, `runs` times.
 
-    The answer depends on the seed alone, not on `threads` (None: all cores). With `paths` every round is kept;
-    explore-then-commit then plays its rounds one by one and draws other random numbers than without.
+    The answer depends on the seed alone, not on `threads` (None: all cores) nor on the `executor` that is used instead
+    of them. With `paths` every round is kept; explore-then-commit then plays its rounds one by one and draws other
+    random numbers than without.
     """
     rule, place = as_policy(policy), as_world(world)
     experiment = _experiment(rule, place, horizon, seed)
     runs = checked_count("runs", runs, MOST_RUNS)
-    kept = spread.store(experiment, runs, paths=paths, threads=checked_threads(threads))
+    kept = spread.store(experiment, runs, paths=paths, workers=checked_workers(threads, executor))
     outer = (*place.means.shape[:-1], runs)
     return Runs(
         rule,
@@ -94,12 +125,19 @@ def simulate(
 
 
 def tally(
-    policy: Policy | str, world: World | str, *, horizon: int, runs: int, seed: int = 0, threads: int | None = None
+    policy: Policy | str,
+    world: World | str,
+    *,
+    horizon: int,
+    runs: int,
+    seed: int = 0,
+    threads: int | None = None,
+    executor: Executor | None = None,
 ) -> spread.Tally:
     """The same runs as `simulate` without keeping them, so that memory does not grow with their number."""
     experiment = _experiment(as_policy(policy), as_world(world), horizon, seed)
     count = np.full(len(experiment.world_ids), checked_count("runs", runs, MOST_RUNS))
-    return spread.tally(experiment, count, threads=checked_threads(threads))
+    return spread.tally(experiment, count, workers=checked_workers(threads, executor))
 
 
 def _experiment(policy: Policy, world: World, horizon: int, seed: int) -> spread.Experiment:
@@ -116,8 +154,7 @@ def experiment_of(
     arm_count = len(data.means) // len(world_ids)
     horizon = checked_count("horizon", horizon, LONGEST_HORIZON)
     enough_rounds(policy, arm_count, horizon)
-    rule = policy.rule(arm_count, horizon)
-    return spread.Experiment(policy.kernel, rule, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
+    return spread.Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
 
 
 def fits(policy: Policy, world: World) -> None:
@@ -148,9 +185,14 @@ def checked_seed(seed: int) -> int:
     return int(seed)
 
 
-def checked_threads(threads: int | None) -> int | None:
-    """None stands for all cores."""
-    return None if threads is None else checked_count("threads", threads, 10_000)
+def checked_workers(threads: int | None, executor: Executor | None) -> spread.Workers:
+    """The executor, if there is one, else the number of threads; None stands for all cores."""
+    if executor is None:
+        return None if threads is None else checked_count("threads", threads, 10_000)
+    if not isinstance(executor, Executor):
+        what = f"{shorten(repr(executor))} is not a concurrent.futures.Executor"
+        raise InputError(what, where="executor", remedy="For a Dask cluster give client.get_executor().")
+    return executor
 
 
 def checked_count(name: str, value: object, most: int, least: int = 1) -> int:

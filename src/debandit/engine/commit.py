@@ -17,7 +17,7 @@ def commit_block(task, rule, world, binomials, block):
     for arm in range(block.arm_count):
         for lane in range(LANES):
             places[lane] = arm * LANES + lane
-        _draw_sums(opening, world.kind, binomials[0], task.first_table, block)
+        _draw_sums(opening, world.kind, binomials[0], block)
         for lane in range(LANES):
             sums[arm * LANES + lane] = totals[lane]
             pulls[arm * LANES + lane] = opening
@@ -27,14 +27,14 @@ def commit_block(task, rule, world, binomials, block):
     if rest > 0:
         for lane in range(LANES):
             places[lane] = arms[lane] * LANES + lane
-        _draw_sums(rest, world.kind, binomials[1], task.first_table, block)
+        _draw_sums(rest, world.kind, binomials[1], block)
         for lane in range(LANES):
             sums[places[lane]] += totals[lane]
             pulls[places[lane]] += rest
 
 
 @call
-def _draw_sums(count, kind, tables, first_table, block):
+def _draw_sums(count, kind, tables, block):
     """Fill block.rewards with the sum of `count` rewards of each lane's arm: normal, or binomial by inversion."""
     places, totals, shift, scale = block.places, block.rewards, block.shift, block.scale
     if kind == NORMAL:
@@ -47,5 +47,5 @@ def _draw_sums(count, kind, tables, first_table, block):
         u = block.scratch
         fill_uniforms(block, u)
         for lane in range(LANES):
-            row = block.first_row[lane] + places[lane] // LANES - first_table
+            row = block.first_row[lane] + places[lane] // LANES
             totals[lane] = np.searchsorted(tables[row, : count + 1], u[lane], side="right")

@@ -51,13 +51,11 @@ class Task(NamedTuple):
     purpose: int
     arm_count: int
     horizon: int
-    runs: int  # runs per world in the arrays of `Wanted`
     shortcut: bool  # explore-then-commit by sufficient statistics
-    first_table: int  # the (world, arm) row to which the first of the binomial tables belongs
 
 
 class Wanted(NamedTuple):
-    """Where results go; what is not wanted has size 0. The first axis of paths and runs is world * runs + run."""
+    """Where results go; what is not wanted has size 0. The first axis of paths and runs counts the runs of the task."""
 
     paths: bool
     path_arms: NDArray[np.int32]

@@ -18,14 +18,14 @@ def run(task, rule, world, binomials, wanted, stop):
     """Simulate the runs of the task's units and hand them to whatever is wanted. See `data` for the records."""
     units = task.units
     block = new_block(task.arm_count)
-    lane_unit, lane_run = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
+    lane_unit, lane_run, lane_place = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
     lane_world, lane_key = np.full(LANES, -1), np.zeros(LANES, np.uint64)
-    unit, offset = 0, 0
+    unit, offset, place = 0, 0, 0
     while unit < len(units) and not stop[0]:
         filled = 0
         while filled < LANES and unit < len(units):
-            lane_unit[filled], lane_run[filled] = unit, units[unit, 1] + offset
-            filled, offset = filled + 1, offset + 1
+            lane_unit[filled], lane_run[filled], lane_place[filled] = unit, units[unit, 1] + offset, place
+            filled, offset, place = filled + 1, offset + 1, place + 1
             if offset == units[unit, 2]:
                 unit, offset = unit + 1, 0
         lane_unit[filled:], lane_run[filled:] = lane_unit[0], lane_run[0]  # idle lanes repeat the first
@@ -40,13 +40,13 @@ def run(task, rule, world, binomials, wanted, stop):
         if task.shortcut:
             commit_block(task, rule, world, binomials, block)
         else:
-            play_block(task, rule, world, wanted, stop, block, lane_unit, lane_run, filled)
+            play_block(task, rule, world, wanted, stop, block, lane_place, filled)
         if not stop[0]:
-            collect(task, world, wanted, block, lane_unit, lane_run, filled)
+            collect(task, world, wanted, block, lane_unit, lane_place, filled)
 
 
 @jit
-def play_block(task, rule, world, wanted, stop, block, lane_unit, lane_run, filled):
+def play_block(task, rule, world, wanted, stop, block, lane_place, filled):
     """Every round of one block."""
     arms, places, rewards = block.arms, block.places, block.rewards
     opening = rule.opening * block.arm_count
@@ -64,9 +64,8 @@ def play_block(task, rule, world, wanted, stop, block, lane_unit, lane_run, fill
         learn(rule, block)
         if wanted.paths:
             for lane in range(filled):
-                place = task.units[lane_unit[lane], 0] * task.runs + lane_run[lane]
-                wanted.path_arms[place, t] = arms[lane]
-                wanted.path_rewards[place, t] = rewards[lane]
+                wanted.path_arms[lane_place[lane], t] = arms[lane]
+                wanted.path_rewards[lane_place[lane], t] = rewards[lane]
         if stop[0]:
             return
 
@@ -93,16 +92,15 @@ def add_rewards(row, block):
 
 
 @jit
-def collect(task, world, wanted, block, lane_unit, lane_run, filled):
+def collect(task, world, wanted, block, lane_unit, lane_place, filled):
     """Store the block's finished runs, or add them to the tallies of their units, in the order of the runs."""
     for lane in range(filled):
         unit = lane_unit[lane]
         for arm in range(block.arm_count):
             pulls, total = block.pulls[arm * LANES + lane], block.sums[arm * LANES + lane]
             if wanted.runs:
-                place = task.units[unit, 0] * task.runs + lane_run[lane]
-                wanted.pulls[place, arm] = np.int64(pulls)
-                wanted.sums[place, arm] = total
+                wanted.pulls[lane_place[lane], arm] = np.int64(pulls)
+                wanted.sums[lane_place[lane], arm] = total
             if wanted.tallies:
                 wanted.pull_totals[unit, arm] += pulls
                 if pulls > 0:

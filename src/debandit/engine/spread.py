@@ -1,17 +1,20 @@
-"""Spreading runs over threads.
+"""Spreading runs over threads, or over whatever an executor offers.
 
 The work is cut into units of at most BLOCK runs of one world. A unit is never split and its sums are taken in the order
-of its runs, so that no bit of the answer depends on the number of threads or on the size of the chunks.
+of its runs, so that no bit of the answer depends on the number of workers or on the size of the chunks.
 """
 
+import contextlib
+import contextvars
+import functools
 import itertools
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from tqdm import tqdm
@@ -19,23 +22,77 @@ from tqdm import tqdm
 from debandit.engine.binomials import LONGEST, binomial_tables
 from debandit.engine.data import BERNOULLI, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
 from debandit.engine.kernels import load
+from debandit.errors import worker_lost
 
 BLOCK = 256
 SIMULATE, DEBIAS = 1, 2  # purposes: under one seed their random streams are distinct
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
+_ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
+
+Workers = Executor | int | None  # an executor, or a number of threads; None: as many as there are cores
+
+
+class Rule(Protocol):
+    """What the engine needs to know of a policy: a small description that another process can be sent."""
+
+    kernel: ClassVar[str]  # the module whose functions are compiled
+
+    def __hash__(self) -> int: ...
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        """The rule as data."""
 
 
 class Experiment(NamedTuple):
     """What is simulated: one rule in W worlds of K arms."""
 
-    kernel: str
-    rule: RuleData
+    policy: Rule
     world: WorldData
     world_ids: Ints
     arm_count: int
     horizon: int
     seed: int
     purpose: int
+
+    def within(self, first: int, end: int) -> "Experiment":
+        """The same in the worlds first, ..., end - 1 alone."""
+        world, arms = self.world, slice(first * self.arm_count, end * self.arm_count)
+        starts = world.pool_start[arms.start : arms.stop + 1]
+        pool = world.pool[starts[0] : starts[-1]]
+        part = WorldData(world.kind, world.means[arms], world.sds[arms], pool, starts - starts[0])
+        return self._replace(world=part, world_ids=self.world_ids[first:end])
+
+
+class Need(NamedTuple):
+    """What is to be kept of the runs."""
+
+    paths: bool = False
+    runs: bool = False
+    edges: Floats | None = None  # (W, K, 2), with tallies
+    bins: int = 0
+    tallies: bool = False
+
+    def room(self, experiment: Experiment, units: Ints) -> Wanted:
+        """Arrays for the results of these units."""
+        arms, runs, rows = experiment.arm_count, int(units[:, 2].sum()), len(units)
+        length = experiment.horizon if self.paths else 0
+        kept = (runs, arms) if self.runs else (0, 0)
+        sums = (rows, arms) if self.tallies else (0, 0)
+        return Wanted(
+            paths=self.paths,
+            path_arms=np.empty((runs if self.paths else 0, length), np.int32),
+            path_rewards=np.empty((runs if self.paths else 0, length)),
+            runs=self.runs,
+            pulls=np.empty(kept, np.int64),
+            sums=np.empty(kept),
+            tallies=self.tallies,
+            pull_totals=np.zeros(sums),
+            pulled=np.zeros(sums, np.int64),
+            errors=np.zeros(sums),
+            squares=np.zeros(sums),
+            edges=np.zeros((len(experiment.world_ids), arms, 2)) if self.edges is None else self.edges,
+            histogram=np.zeros((*sums, self.bins), np.int64),
+        )
 
 
 class Tally(NamedTuple):
@@ -62,22 +119,21 @@ class Tally(NamedTuple):
             return np.sqrt(spread / (self.pulled - 1) / self.pulled)
 
 
-def store(experiment: Experiment, runs: int, *, paths: bool, threads: int | None) -> Wanted:
+def store(experiment: Experiment, runs: int, *, paths: bool, workers: Workers) -> Wanted:
     """Simulate runs 0, ..., runs - 1 of every world and keep each of them."""
-    worlds, places = len(experiment.world_ids), len(experiment.world_ids) * runs
-    length = experiment.horizon if paths else 0
-    wanted = _nothing()._replace(
-        paths=paths,
-        path_arms=np.empty((places, length), np.int32),
-        path_rewards=np.empty((places, length)),
-        runs=True,
-        pulls=np.empty((places, experiment.arm_count), np.int64),
-        sums=np.empty((places, experiment.arm_count)),
-    )
+    worlds = len(experiment.world_ids)
     units = _units(np.zeros(worlds, np.int64), np.full(worlds, runs))
-    for _ in _run(experiment, units, runs, lambda _: wanted, threads):
-        pass
-    return wanted
+    need = Need(paths=paths, runs=True)
+    whole = need.room(experiment, units)
+    place = 0
+    for chunk, part in _run(experiment, units, need, workers, whole):
+        end = place + int(chunk[:, 2].sum())
+        for name in _KEPT:
+            kept = getattr(whole, name)[place:end]
+            if kept.base is not getattr(part, name).base:  # simulated elsewhere
+                kept[:] = getattr(part, name)
+        place = end
+    return whole
 
 
 def tally(
@@ -87,27 +143,25 @@ def tally(
     before: Tally | None = None,
     edges: Floats | None = None,
     bins: int = 0,
-    threads: int | None = None,
+    workers: Workers = None,
 ) -> Tally:
     """Simulate runs[w] more runs of world w than `before` has and add them to its sums; keep only sums.
 
     `edges` (W, K, 2) and `bins` ask for histograms of the means.
     """
-    worlds, arms = len(experiment.world_ids), experiment.arm_count
-    frame = _nothing()._replace(tallies=True, edges=np.zeros((worlds, arms, 2)) if edges is None else edges)
-
-    def rows(count: int) -> dict[str, Any]:
-        return {
-            "pull_totals": np.zeros((count, arms)),
-            "pulled": np.zeros((count, arms), np.int64),
-            "errors": np.zeros((count, arms)),
-            "squares": np.zeros((count, arms)),
-            "histogram": np.zeros((count, arms, bins), np.int64),
-        }
-
-    total = rows(worlds) if before is None else dict(zip(rows(0), (sums.copy() for sums in before[1:]), strict=True))
-    start = np.zeros(worlds, np.int64) if before is None else before.runs
-    for units, chunk in _run(experiment, _units(start, runs), 0, lambda n: frame._replace(**rows(n)), threads):
+    shape = (len(experiment.world_ids), experiment.arm_count)
+    counts = np.int64
+    nothing = (
+        np.zeros(shape),
+        np.zeros(shape, counts),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros((*shape, bins), counts),
+    )
+    total = dict(zip(_SUMS, nothing if before is None else (sums.copy() for sums in before[1:]), strict=True))
+    start = np.zeros(len(runs), np.int64) if before is None else before.runs
+    need = Need(tallies=True, edges=edges, bins=bins)
+    for units, chunk in _run(experiment, _units(start, runs), need, workers):
         for name, sums in total.items():
             np.add.at(sums, units[:, 0], getattr(chunk, name))  # in the order of the runs, however they were cut
     return Tally._make((start + runs, *total.values()))
@@ -122,84 +176,128 @@ def _units(first: Ints, runs: Ints) -> Ints:
 
 
 def _run(
-    experiment: Experiment, units: Ints, runs: int, room: Callable[[int], Wanted], threads: int | None
+    experiment: Experiment, units: Ints, need: Need, workers: Workers, whole: Wanted | None = None
 ) -> Iterator[tuple[Ints, Wanted]]:
-    """Hand chunks of units to threads and yield them in order, each with the room that its results were put into."""
-    kernel = load(experiment.kernel)
+    """Hand chunks of units to workers and yield them in order, each with its results.
+
+    Threads put them into `whole`, if it is given, where they belong.
+    """
+    width, most = _width(workers), _ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK
+    share = -(-len(units) // (4 * width))  # small jobs, too, give every worker something to do until the end
+    size = max(1, min(share, most // (BLOCK * experiment.horizon)))
+    places = np.concatenate(([0], np.cumsum(units[:, 2])))
     stop = np.zeros(1, np.int64)
+    pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
+    if pool is not workers:
+        _simulate(experiment.within(0, 0), units[:0], need, None, stop)  # compiles in this thread
 
-    def simulate(chunk: Ints) -> tuple[Ints, Wanted]:
-        wanted = room(len(chunk))
-        kernel(*_arguments(experiment, chunk, runs, wanted), stop)
-        return chunk, wanted
+    def submit(start: int) -> tuple[Ints, Future[Wanted]]:
+        chunk = units[start : start + size]
+        first, end = chunk[0, 0], chunk[-1, 0] + 1
+        part, local = experiment.within(first, end), chunk - [first, 0, 0]
+        wants = need if need.edges is None else need._replace(edges=need.edges[first:end])
+        if pool is workers:
+            return chunk, pool.submit(_simulate, part, local, wants)
+        room = None if whole is None else _slice(whole, places[start], places[start + len(chunk)])
+        return chunk, pool.submit(_simulate, part, local, wants, room, stop)
 
-    simulate(units[:0])  # compiles in this thread
-    workers = max(1, min(threads or os.cpu_count() or 1, len(units)))
-    share = -(-len(units) // (4 * workers))  # small jobs, too, give every thread something to do until the end
-    size = max(1, min(share, _ROUNDS_PER_CHUNK // (BLOCK * experiment.horizon)))
-    chunks = (units[i : i + size] for i in range(0, len(units), size))
-    waiting: deque[Future[tuple[Ints, Wanted]]] = deque()
-    pool = ThreadPoolExecutor(workers)
-    with _progress_bar(int(units[:, 2].sum())) as bar:
+    starts = iter(range(0, len(units), size))
+    waiting: deque[tuple[Ints, Future[Wanted]]] = deque()
+    with _progress_bar(int(places[-1])) as bar:
         try:
             while True:
                 # a short queue, so that an interrupt need not wait for its filling nor memory grow with it
-                waiting.extend(pool.submit(simulate, c) for c in itertools.islice(chunks, 4 * workers - len(waiting)))
+                waiting.extend(map(submit, itertools.islice(starts, 4 * width - len(waiting))))
                 if not waiting:
                     break
+                chunk, future = waiting[0]
                 try:
-                    done = waiting[0].result(timeout=0.2)
+                    done = future.result(timeout=0.2)
                 except StillRunning:
                     bar.update(0)
                     continue
+                except BrokenExecutor as error:
+                    raise worker_lost(error) from None
                 waiting.popleft()
-                bar.update(int(done[0][:, 2].sum()))
-                yield done
+                bar.update(int(chunk[:, 2].sum()))
+                yield chunk, done
         finally:  # also on Ctrl-C: a kernel looks at `stop` in every round
             stop[0] = 1
-            pool.shutdown(cancel_futures=True)
+            for _, future in waiting:
+                future.cancel()
+            if pool is not workers:
+                pool.shutdown()
+
+
+def _width(workers: Workers) -> int:
+    """How many chunks are under way at once; an executor does not have to say."""
+    known = getattr(workers, "_max_workers", 8) if isinstance(workers, Executor) else workers
+    return known or os.cpu_count() or 1
+
+
+def _simulate(
+    experiment: Experiment, units: Ints, need: Need, room: Wanted | None = None, stop: Ints | None = None
+) -> Wanted:
+    """One chunk, in this thread."""
+    wanted = need.room(experiment, units) if room is None else room
+    kernel = load(experiment.policy.kernel)
+    kernel(*_arguments(experiment, units, wanted), np.zeros(1, np.int64) if stop is None else stop)
+    return wanted
+
+
+_KEPT = ("path_arms", "path_rewards", "pulls", "sums")  # one row for each run
+_SUMS = ("pull_totals", "pulled", "errors", "squares", "histogram")  # one row for each unit
+
+
+def _slice(whole: Wanted, first: int, end: int) -> Wanted:
+    return whole._replace(**{name: getattr(whole, name)[first:end] for name in _KEPT})
+
+
+_silent: contextvars.ContextVar[bool] = contextvars.ContextVar("silent", default=False)
+
+
+@contextlib.contextmanager
+def without_progress() -> Iterator[None]:
+    """For callers that show progress of their own."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
 
 
 def _progress_bar(runs: int) -> "tqdm[Any]":
     """Shown after a second, and only to a person: on a terminal and for the main thread."""
-    hidden = None if threading.current_thread() is threading.main_thread() else True
-    return tqdm(total=runs, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=hidden)
+    hidden = _silent.get() or threading.current_thread() is not threading.main_thread()
+    return tqdm(total=runs, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=hidden or None)
 
 
-def _arguments(
-    experiment: Experiment, chunk: Ints, runs: int, wanted: Wanted
-) -> tuple[Task, RuleData, WorldData, Floats, Wanted]:
+@functools.lru_cache(maxsize=16)
+def _rule_data(policy: Rule, arm_count: int, horizon: int) -> RuleData:
+    """The tables are as long as the horizon, so they are made where they are used, once."""
+    return policy.rule(arm_count, horizon)
+
+
+def _arguments(experiment: Experiment, units: Ints, wanted: Wanted) -> tuple[Task, RuleData, WorldData, Floats, Wanted]:
     """What the kernel needs to know to simulate one chunk."""
-    rule, world, arms = experiment.rule, experiment.world, experiment.arm_count
-    counts = (rule.opening, experiment.horizon - rule.opening * arms)
+    rule = _rule_data(experiment.policy, experiment.arm_count, experiment.horizon)
+    # arrays that came from another process may be read-only, for which the kernel would be compiled once more
+    kind, *arrays = experiment.world
+    world = WorldData(kind, *(np.require(array, requirements="W") for array in arrays))
+    counts = (rule.opening, experiment.horizon - rule.opening * experiment.arm_count)
     # explore-then-commit needs no rounds where its sums can be drawn, whatever the size of the stack
-    short = world.kind == NORMAL or (world.kind == BERNOULLI and max(counts) <= LONGEST)
+    short = kind == NORMAL or (kind == BERNOULLI and max(counts) <= LONGEST)
     shortcut = rule.hold and short and not wanted.paths
-    first = int(chunk[0, 0]) * arms if len(chunk) else 0
-    end = (int(chunk[-1, 0]) + 1) * arms if len(chunk) else 0
     tables = np.empty((2, 0, 0))
-    if shortcut and world.kind == BERNOULLI and first < end:
-        tables = binomial_tables(world.means[first:end], counts)
-    seed = np.uint64(experiment.seed)
-    purpose, horizon = experiment.purpose, experiment.horizon
-    task = Task(chunk, experiment.world_ids, seed, purpose, arms, horizon, runs, shortcut, first)
-    return task, rule, world, tables, wanted
-
-
-def _nothing() -> Wanted:
-    empty, none = np.empty((0, 0)), np.empty((0, 0), np.int64)
-    return Wanted(
-        paths=False,
-        path_arms=np.empty((0, 0), np.int32),
-        path_rewards=empty,
-        runs=False,
-        pulls=none,
-        sums=empty,
-        tallies=False,
-        pull_totals=empty,
-        pulled=none,
-        errors=empty,
-        squares=empty,
-        edges=np.empty((0, 0, 2)),
-        histogram=np.empty((0, 0, 0), np.int64),
+    if shortcut and kind == BERNOULLI and len(units):
+        tables = binomial_tables(world.means, counts)
+    task = Task(
+        np.require(units, requirements="W"),
+        np.require(experiment.world_ids, requirements="W"),
+        np.uint64(experiment.seed),
+        experiment.purpose,
+        experiment.arm_count,
+        experiment.horizon,
+        shortcut,
     )
+    return task, rule, world, tables, wanted

@@ -36,9 +36,7 @@ class Paths(NamedTuple):
 def as_paths(logs: Logs, policy: Policy | str | None) -> Paths:
     """The rounds with the propensities that the log recorded, or else those of the rule replayed along it."""
     if isinstance(logs, Runs):
-        if logs.path_arms is None or logs.path_rewards is None:
-            raise InputError("the runs were not recorded round by round", remedy="Use simulate(..., paths=True).")
-        arms, rewards, arm_count = logs.path_arms, logs.path_rewards, logs.world.arm_count
+        (arms, rewards), arm_count = logs.paths(), logs.world.arm_count
         rule = _randomised(logs.policy if policy is None else policy)
         return Paths(arms, rewards, path_propensities(arms, rewards, rule, arm_count), arm_count)
     batch = checked_batch(logs)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from debandit.engine.data import Floats
-from debandit.errors import InputError
 from debandit.estimators.estimate import Estimate, Logs, checked_batch
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
@@ -16,7 +15,7 @@ def naive(log: Logs, policy: Policy | str | None = None) -> Estimate:  # noqa: A
     Biased, for pulls depend on rewards; `debias` says by how much. NaN for an arm without a pull, the se also for one.
     """
     if isinstance(log, Runs):
-        return Estimate(log.means, _standard_error(_variances(log), log.pulls))
+        return Estimate(log.means, _standard_error(log.variances, log.pulls))
     batch = checked_batch(log)
     pulls, means, variances = (
         np.stack([getattr(log, name) for log in batch]) for name in ("pulls", "means", "variances")
@@ -29,13 +28,3 @@ def _standard_error(variances: Floats, pulls: np.ndarray) -> Floats:
     """From variances with 1/n."""
     error: Floats = np.sqrt(variances / np.where(pulls > 1, pulls - 1, np.nan))
     return error
-
-
-def _variances(runs: Runs) -> Floats:
-    if runs.path_arms is None or runs.path_rewards is None:
-        raise InputError("the runs were not recorded round by round", remedy="Use simulate(..., paths=True).")
-    variances = np.empty(runs.means.shape)
-    for arm in range(runs.world.arm_count):
-        deviations = np.where(runs.path_arms == arm, runs.path_rewards - runs.means[..., [arm]], 0.0)
-        variances[..., arm] = (deviations**2).sum(axis=-1) / np.maximum(runs.pulls[..., arm], 1)
-    return variances

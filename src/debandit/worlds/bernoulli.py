@@ -1,6 +1,6 @@
 """0/1 rewards."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,9 @@ class Bernoulli(World):
     @property
     def binary(self) -> bool:
         return True
+
+    def options(self) -> dict[str, Any]:
+        return {"means": self.means.tolist()}
 
     def data(self) -> WorldData:
         return WorldData(BERNOULLI, self.means.ravel(), np.zeros(self.means.size), **no_pool(self.means.size))

@@ -1,11 +1,11 @@
 """Resampled rewards: Efron's bootstrap."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from debandit.engine.data import EMPIRICAL, WorldData
-from debandit.worlds.world import World, nested_samples, pool_of
+from debandit.worlds.world import Pool, World, pool_of
 
 
 class Empirical(World):
@@ -14,12 +14,15 @@ class Empirical(World):
     name: ClassVar[str] = "empirical"
 
     def __init__(self, samples: object) -> None:
-        self._flat, shape = nested_samples(samples, "world")
-        self.means = np.array([sample.mean() for sample in self._flat]).reshape(shape)
+        self._pool = samples if isinstance(samples, Pool) else pool_of(samples)
+        self.means = self._pool.means()
 
     @property
     def binary(self) -> bool:
-        return all(np.isin(sample, (0.0, 1.0)).all() for sample in self._flat)
+        return bool(np.isin(self._pool.values, (0.0, 1.0)).all())
+
+    def options(self) -> dict[str, Any]:
+        return {"samples": self._pool.samples()}
 
     def data(self) -> WorldData:
-        return WorldData(EMPIRICAL, self.means.ravel(), np.zeros(self.means.size), **pool_of(self._flat))
+        return WorldData(EMPIRICAL, self.means.ravel(), np.zeros(self.means.size), self._pool.values, self._pool.starts)

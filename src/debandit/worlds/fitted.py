@@ -2,17 +2,16 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from debandit.engine.data import Floats
+from debandit.engine.data import Floats, Ints
 from debandit.errors import InputError, shorten
-from debandit.log import ExperimentLog
 from debandit.worlds.empirical import Empirical
 from debandit.worlds.multiplier import Multiplier, check_weights
 from debandit.worlds.normal import Normal
-from debandit.worlds.world import World
+from debandit.worlds.world import Pool, World
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,30 @@ class Unseen:
         return cls(mean, sd)
 
 
+class Observed(Protocol):
+    """What a world is made from: a log with arrays of shape (arms,), or a stack of W logs with (W, arms)."""
+
+    @property
+    def pulls(self) -> Ints: ...
+    @property
+    def means(self) -> Floats: ...
+    @property
+    def variances(self) -> Floats: ...
+    @property
+    def binary(self) -> bool: ...
+    def pool(self) -> Floats:
+        """All rewards, arm after arm, log after log."""
+        ...
+
+
 class Bootstrap(ABC):
     """How a world is made from a log. Subclasses are frozen dataclasses."""
 
     name: ClassVar[str]
 
     @abstractmethod
-    def fit(self, log: ExperimentLog, unseen: Unseen | None = None) -> World:
-        """The world of this log; `unseen` is used for arms without a reward."""
+    def fit(self, log: Observed, unseen: Unseen | None = None) -> World:
+        """The world of this log, or the worlds of a stack; `unseen` is used for arms without a reward."""
 
     def __str__(self) -> str:
         options = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))  # type: ignore[arg-type]
@@ -56,7 +71,7 @@ class Gaussian(Bootstrap):
 
     name: ClassVar[str] = "gaussian"
 
-    def fit(self, log: ExperimentLog, unseen: Unseen | None = None) -> Normal:
+    def fit(self, log: Observed, unseen: Unseen | None = None) -> Normal:
         means, sds = log.means, np.sqrt(log.variances)
         if unseen is not None:
             means, sds = np.where(log.pulls, means, unseen.mean), np.where(log.pulls, sds, unseen.sd)
@@ -69,8 +84,8 @@ class Efron(Bootstrap):
 
     name: ClassVar[str] = "efron"
 
-    def fit(self, log: ExperimentLog, unseen: Unseen | None = None) -> Empirical:
-        return Empirical(_samples(log, unseen))
+    def fit(self, log: Observed, unseen: Unseen | None = None) -> Empirical:
+        return Empirical(_pool(log, unseen))
 
 
 @dataclass(frozen=True)
@@ -83,20 +98,23 @@ class MultiplierBootstrap(Bootstrap):
     def __post_init__(self) -> None:
         check_weights(self.weights)
 
-    def fit(self, log: ExperimentLog, unseen: Unseen | None = None) -> Multiplier:
-        return Multiplier(_samples(log, unseen), self.weights)
+    def fit(self, log: Observed, unseen: Unseen | None = None) -> Multiplier:
+        return Multiplier(_pool(log, unseen), self.weights)
 
 
-def _samples(log: ExperimentLog, unseen: Unseen | None) -> list[Floats]:
+def _pool(log: Observed, unseen: Unseen | None) -> Pool:
     """The arms' rewards; values with the given mean and standard deviation stand for an unseen arm.
 
     Among 0/1 rewards these are 0/1, too, and the mean alone counts.
     """
-    samples = log.samples()
-    if unseen is None:
-        return samples
+    values, counts = log.pool(), log.pulls
+    missing = counts.ravel() == 0
+    if unseen is None or not missing.any():
+        return Pool(values, counts)
     stand_in = np.array([unseen.mean - unseen.sd, unseen.mean + unseen.sd])
     if log.binary and 0 <= unseen.mean <= 1:
         wins = round(1000 * unseen.mean)
         stand_in = np.repeat([1.0, 0.0], [wins, 1000 - wins])
-    return [sample if len(sample) else stand_in for sample in samples]
+    places = np.repeat(Pool(values, counts).starts[:-1][missing], len(stand_in))
+    filled = np.insert(values, places, np.tile(stand_in, missing.sum()))
+    return Pool(filled, np.where(counts > 0, counts, len(stand_in)))

@@ -1,12 +1,12 @@
 """The multiplier bootstrap of section 2.1, drawn from its definition."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from debandit.engine.data import GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, WorldData
 from debandit.errors import InputError, shorten
-from debandit.worlds.world import World, nested_samples, pool_of
+from debandit.worlds.world import Pool, World, pool_of
 
 _KINDS = {"gaussian": GAUSSIAN_WEIGHTS, "rademacher": SIGN_WEIGHTS}
 
@@ -29,16 +29,19 @@ class Multiplier(World):
 
     def __init__(self, samples: object, weights: str = "gaussian") -> None:
         check_weights(weights)
-        flat, shape = nested_samples(samples, "world")
         self.weights = weights
-        self.means = np.array([sample.mean() for sample in flat]).reshape(shape)
-        self._residuals = [(sample - sample.mean()) / np.sqrt(len(sample)) for sample in flat]
+        self._pool = samples if isinstance(samples, Pool) else pool_of(samples)
+        self.means = self._pool.means()
 
     @property
     def binary(self) -> bool:
         return False
 
+    def options(self) -> dict[str, Any]:
+        return {"samples": self._pool.samples(), "weights": repr(self.weights)}
+
     def data(self) -> WorldData:
-        return WorldData(
-            _KINDS[self.weights], self.means.ravel(), np.zeros(self.means.size), **pool_of(self._residuals)
-        )
+        values, counts = self._pool
+        means, roots = self.means.ravel(), np.sqrt(counts.ravel())
+        residuals = (values - np.repeat(means, counts.ravel())) / np.repeat(roots, counts.ravel())
+        return WorldData(_KINDS[self.weights], means, np.zeros(means.size), residuals, self._pool.starts)

@@ -1,6 +1,6 @@
 """Normal rewards."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,9 @@ class Normal(World):
     @property
     def binary(self) -> bool:
         return False
+
+    def options(self) -> dict[str, Any]:
+        return {"means": self.means.tolist(), "sds": self.sds.tolist()}
 
     def data(self) -> WorldData:
         return WorldData(NORMAL, self.means.ravel(), self.sds.ravel(), **no_pool(self.means.size))

@@ -1,12 +1,12 @@
 """What every world has in common."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats, WorldData
+from debandit.engine.data import Floats, Ints, WorldData
 from debandit.errors import InputError
 
 
@@ -24,6 +24,14 @@ class World(ABC):
     @abstractmethod
     def data(self) -> WorldData:
         """The world as data for the compiled loop."""
+
+    def __str__(self) -> str:
+        """As it is written on the command line."""
+        return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.options().items())})"
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """What makes this world, as plain lists and words."""
 
     @property
     def arm_count(self) -> int:
@@ -48,16 +56,31 @@ def no_pool(rows: int) -> dict[str, np.ndarray]:
     return {"pool": np.empty(0), "pool_start": np.zeros(rows + 1, np.int64)}
 
 
-def pool_of(samples: list[Floats]) -> dict[str, np.ndarray]:
-    """Samples laid end to end."""
-    return {
-        "pool": np.concatenate(samples),
-        "pool_start": np.concatenate(([0], np.cumsum([len(sample) for sample in samples]))).astype(np.int64),
-    }
+class Pool(NamedTuple):
+    """Every arm's values, end to end."""
+
+    values: Floats
+    counts: Ints  # (arms,) or (W, arms): at least 1 for each arm
+
+    @property
+    def starts(self) -> Ints:
+        """Where each arm's values begin, and the end."""
+        return np.concatenate(([0], np.cumsum(self.counts)))
+
+    def samples(self) -> list[Any]:
+        """Nested lists, as they are written."""
+        flat = [part.tolist() for part in np.split(self.values, self.starts[1:-1])]
+        arms = self.counts.shape[-1]
+        return flat if self.counts.ndim == 1 else [flat[i : i + arms] for i in range(0, len(flat), arms)]
+
+    def means(self) -> Floats:
+        """Of each arm's values."""
+        means: Floats = np.add.reduceat(self.values, self.starts[:-1]).reshape(self.counts.shape) / self.counts
+        return means
 
 
-def nested_samples(samples: object, where: str) -> tuple[list[Floats], tuple[int, ...]]:
-    """Samples per arm, or per world and arm, as a flat list with the shape (arms,) or (W, arms)."""
+def pool_of(samples: object, where: str = "world") -> Pool:
+    """Lists of values for each arm, or for each world and arm, laid end to end."""
     try:
         worlds = [list(part) for part in samples]  # type: ignore[attr-defined]
         single = all(np.ndim(part[0]) == 0 for part in worlds)
@@ -70,4 +93,5 @@ def nested_samples(samples: object, where: str) -> tuple[list[Floats], tuple[int
         raise InputError("samples need one list for each of at least two arms", where=where)
     if any(sample.ndim != 1 or len(sample) == 0 or not (np.abs(sample) <= 1e100).all() for sample in flat):
         raise InputError("every arm needs at least one finite value", where=where)
-    return flat, (arms,) if single else (len(nested), arms)
+    counts = np.array([len(sample) for sample in flat])
+    return Pool(np.concatenate(flat), counts if single else counts.reshape(len(nested), arms))

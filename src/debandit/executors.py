@@ -1,0 +1,58 @@
+"""Where work can be done besides this process's own threads. Anything else with `submit` works as well."""
+
+import contextlib
+import multiprocessing
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+
+from debandit.errors import InputError
+from debandit.simulation import checked_count
+
+
+@contextlib.contextmanager
+def processes(count: int) -> Iterator[Executor]:
+    """So many processes of this machine, one thread each."""
+    count = checked_count("workers", count, 1000)
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def dask_cluster(address: str) -> Iterator[Executor]:
+    """The workers of a running Dask cluster, by the address of its scheduler: tcp://host:port."""
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(
+            "Dask is not installed", where="cluster", remedy="Install it with: pip install 'debandit[cluster]'"
+        ) from None
+    try:
+        client = distributed.Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TypeError) as error:
+        remedy = "Give the address that `dask scheduler` printed, such as tcp://host:8786."
+        raise InputError(f"cannot reach the cluster ({error})", where=address, remedy=remedy) from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise InputError("the cluster has no workers", where=address, remedy=f"Start one: dask worker {address}")
+        yield client.get_executor()  # type: ignore[no-untyped-call]
+
+
+@contextlib.contextmanager
+def chosen(workers: int | None, cluster: str | None) -> Iterator[Executor | None]:
+    """The executor that the options --workers and --cluster ask for, if any."""
+    if workers is not None and cluster is not None:
+        raise InputError("give either --workers or --cluster, not both")
+    if workers is None and cluster is None:
+        yield None
+        return
+    with processes(workers) if workers is not None else dask_cluster(str(cluster)) as executor:
+        yield executor
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    """Ctrl-C reaches all processes of a terminal; the parent cancels what the others are to do."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

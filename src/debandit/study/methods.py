@@ -1,0 +1,112 @@
+"""What a study can measure in each of its experiments."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from debandit import estimators, theory
+from debandit.debiasing import estimated_biases
+from debandit.engine.data import Floats
+from debandit.errors import InputError
+from debandit.policies import ExploreThenCommit
+from debandit.simulation import Runs
+from debandit.study.cell import Cell
+from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
+
+WEIGHTED: dict[str, Callable[[Runs], estimators.Estimate]] = {"ipw": estimators.ipw, "aipw": estimators.aipw}
+THEOREMS = ("theorem1", "theorem2")
+
+
+def known_methods() -> str:
+    """For messages."""
+    return ", ".join(["naive", *FITTED, *WEIGHTED, *THEOREMS])
+
+
+def check_method(method: str, cell: Cell, where: str) -> str:
+    """The method's full name, once it is known to make sense in the cell."""
+    if method == "naive":
+        return method
+    if method in WEIGHTED:
+        if not cell.policy.randomised:
+            what = f"{method} needs a rule that leaves choices to chance, and {cell.policy} does not"
+            raise InputError(what, where=where, remedy="Take the method out, or give its cells a list of their own.")
+        return method
+    if method in THEOREMS:
+        _check_theorem(method, cell, where)
+        return method
+    try:
+        return str(as_bootstrap(method, where))
+    except InputError as error:
+        raise InputError(error.what, where=where, remedy=f"The methods are {known_methods()}.") from None
+
+
+def measure(method: str, experiments: Runs, cell: Cell, seed: int, threads: int | None) -> dict[str, Floats]:
+    """{quantity: values of shape (experiments, arms)}; NaN where there is none."""
+    if method in THEOREMS:
+        return {"ratio": _ratio(method, experiments, cell)}
+    if method in WEIGHTED:
+        return {"estimate": WEIGHTED[method](experiments).value}
+    if method == "naive":
+        return {"estimate": experiments.means}
+    bias = estimated_biases(experiments, world=method, runs=cell.runs, seed=seed, unseen=cell.unseen, threads=threads)
+    return {"estimate": experiments.means - bias, "estimated_bias": bias}
+
+
+def limits(method: str, cell: Cell) -> dict[str, float]:
+    """What a theorem says of the ratio of arm 1."""
+    if method == "theorem1":
+        return {"limit": 1.0}
+    if method == "theorem2":
+        law = _law(cell)
+        return {"limit": theory.theorem2_limit(law, cell.world.means[1]), "bound": theory.theorem2_bound(law)}
+    return {}
+
+
+def _ratio(method: str, experiments: Runs, cell: Cell) -> Floats:
+    means, variances = experiments.means, experiments.variances
+    if method == "theorem1":
+        return _theorem1(cell, means, variances)
+    ratio, mu2 = np.full(means.shape, np.nan), cell.world.means[1]
+    varied = variances[:, 0] > 0  # a sample without variance has no rate (eq:hat-LF)
+    rate = (means[varied, 0] - mu2) ** 2 / (2 * variances[varied, 0])
+    ratio[varied, 0] = rate / _law(cell).rate(mu2)
+    return ratio
+
+
+def _theorem1(cell: Cell, means: Floats, variances: Floats) -> Floats:
+    if not isinstance(cell.world, Normal) or not (cell.world.sds > 0).all():
+        raise InputError("theorem1 is about two arms with normal rewards that vary", where="world")
+    return theory.theorem1_ratio(
+        means=cell.world.means,
+        variances=cell.world.sds**2,
+        sample_means=means,
+        sample_variances=variances,
+        pulls=cell.policy.opening,
+        horizon=cell.horizon,
+    )
+
+
+def _check_theorem(method: str, cell: Cell, where: str) -> None:
+    if not isinstance(cell.policy, ExploreThenCommit) or cell.world.arm_count != 2:
+        raise InputError(f"{method} is about explore-then-commit with two arms", where=where)
+    if cell.horizon <= 2 * cell.policy.pulls:
+        raise InputError(f"{method} needs a horizon of more than 2 x {cell.policy.pulls} rounds", where=where)
+    limits(method, cell)
+    if method == "theorem1":
+        _theorem1(cell, cell.world.means, np.ones(2))
+
+
+def _law(cell: Cell) -> theory.Law:
+    """Of arm 1, where arm 2 never varies."""
+    world = cell.world
+    if isinstance(world, Normal) and world.sds[1] == 0:
+        return theory.Normal(world.means[0], world.sds[0])
+    if isinstance(world, Empirical):
+        first, second = world.options()["samples"]
+        if len(set(second)) == 1:
+            return theory.Discrete(first, np.full(len(first), 1 / len(first)))
+    raise InputError(
+        "theorem2 is about a first arm that varies and a second one that does not",
+        where="world",
+        remedy="For example empirical(samples=[[0, 0, 1], [0.6]]) or normal(means=[1, 2], sds=[1, 0]).",
+    )

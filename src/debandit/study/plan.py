@@ -1,0 +1,76 @@
+"""A study: cells to run, and what to say about them."""
+
+import dataclasses
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers
+from debandit.study.cell import Cell
+from debandit.study.rows import StudyRows, rows_of
+from debandit.study.running import Progress, run_cells
+
+
+@dataclass(frozen=True)
+class Study:
+    """Many cells: simulate experiments in each, apply every method to every one of them, average."""
+
+    title: str
+    cells: tuple[Cell, ...]
+    seed: int = 0
+    source: str = ""
+    paper_experiments: int = 1000
+    figure: str = "biases"
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> "Study":
+        """Read a file like that of `debandit study new my.toml`."""
+        from debandit.study.reading import read_study
+
+        return read_study(Path(path))
+
+    @classmethod
+    def shipped(cls, name: str) -> "Study":
+        """One of the studies that come with debandit (`debandit study list`)."""
+        from debandit.study.reading import read_study
+        from debandit.study.shipped import shipped_file
+
+        return read_study(shipped_file(name))
+
+    def with_settings(
+        self, *, experiments: int | None = None, runs: int | None = None, seed: int | None = None
+    ) -> "Study":
+        """The same study with other numbers in every cell. Experiments asked for outright override `until_se`."""
+        changes: dict[str, int | None] = {}
+        if experiments is not None:
+            changes |= {"experiments": checked_count("experiments", experiments, MOST_RUNS, least=2), "until_se": None}
+        if runs is not None:
+            changes["runs"] = checked_count("runs", runs, MOST_RUNS, least=2)
+        cells = tuple(dataclasses.replace(cell, **changes) for cell in self.cells)  # type: ignore[arg-type]
+        return dataclasses.replace(self, cells=cells, seed=self.seed if seed is None else checked_seed(seed))
+
+    def run(
+        self,
+        directory: str | Path | None = None,
+        *,
+        threads: int | None = None,
+        executor: Executor | None = None,
+        progress: Progress = "bar",
+    ) -> StudyRows:
+        """All rows. The same bits whatever the threads or the executor, and however often it was interrupted.
+
+        In `directory` finished work is kept, and found again: after an interruption only the rest is computed, after
+        a change of settings, seed or version only the cells that it concerns.
+        """
+        checked_workers(threads, executor)
+        runs = run_cells(
+            self.cells,
+            self.seed,
+            None if directory is None else Path(directory),
+            executor=executor,
+            threads=threads,
+            progress=progress,
+            title=self.title,
+        )
+        found = ((cell, run.total) for cell, run in zip(self.cells, runs, strict=True))
+        return StudyRows(self, tuple(row for cell, total in found if total for row in rows_of(self, cell, total)))

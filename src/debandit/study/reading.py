@@ -1,0 +1,181 @@
+"""From a TOML file to a study. All mistakes are found before any is reported, each with its line and key."""
+
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from debandit.errors import InputError, shorten
+from debandit.plots import KINDS
+from debandit.policies import as_policy
+from debandit.simulation import MOST_RUNS, checked_count, checked_seed, enough_rounds, fits
+from debandit.study.cell import Cell
+from debandit.study.lines import Place, key_lines
+from debandit.study.methods import check_method
+from debandit.study.plan import Study
+from debandit.study.settings import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
+from debandit.worlds import World, as_world
+
+T = TypeVar("T")
+STUDY_KEYS = ("title", "source", "seed", "figure", "paper_experiments", *SHARED, "cell")
+CELL_KEYS = ("label", "policy", "world", "grid", "remark", "paper", *SHARED)
+NEEDED = {"policy": '"ucb(c=1)"', "world": '"bernoulli(means=[0.3, 0.6])"', "horizon": "100"}
+MOST_CELLS = 10_000
+
+
+def read_study(path: Path | Traversable) -> Study:
+    """The study of a file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise InputError(f"cannot read the file ({error.strerror})", where=str(path)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"not a TOML file ({error})", where=str(path)) from None
+    reader = _Reader()
+    study = reader.study(data, getattr(path, "stem", path.name))
+    if study is None or reader.mistakes:
+        raise _report(reader.mistakes, str(path), text)
+    return study
+
+
+class _Mistake(NamedTuple):
+    place: Place
+    error: InputError
+
+
+class _Reader:
+    """Reads what it can and notes what it cannot."""
+
+    def __init__(self) -> None:
+        self.mistakes: list[_Mistake] = []
+
+    def study(self, data: dict[str, Any], name: str) -> Study | None:
+        """The study, or None if there are mistakes that leave none."""
+        self._only(data, STUDY_KEYS, None)
+        shared = {key: data[key] for key in SHARED if key in data and self._setting(data, key, None) is not None}
+        parts = data.get("cell")
+        if not isinstance(parts, list) or not parts:
+            self._note(InputError("there is no [[cell]] with a policy and a world"))
+            return None
+        cells = [cell for i, part in enumerate(parts) for cell in self._cells(part, i, shared)]
+        if len(cells) > MOST_CELLS:
+            self._note(InputError(f"{len(cells):,} cells are more than {MOST_CELLS:,}"))
+        figure = data.get("figure", "biases")
+        self._try(lambda: _check_figure(figure, cells), None, "figure")
+        seed = self._try(lambda: checked_seed(data.get("seed", 0)), None, "seed")
+        printed = data.get("paper_experiments", 1000)
+        self._try(lambda: checked_count("paper_experiments", printed, MOST_RUNS), None, "paper_experiments")
+        if self.mistakes or seed is None:
+            return None
+        title, source = str(data.get("title", name)), str(data.get("source", ""))
+        return Study(title, tuple(cells), seed, source, printed, figure)
+
+    def _cells(self, part: Any, i: int, shared: dict[str, Any]) -> Iterator[Cell]:
+        """One [[cell]]: as many cells as its grid has points."""
+        if not isinstance(part, dict):
+            self._note(InputError("must be a table of settings"), i)
+            return
+        self._only(part, CELL_KEYS, i)
+        settings = shared | part
+        missing = [key for key in NEEDED if key not in settings]
+        for key in missing:
+            self._note(InputError(f"there is no {key}", remedy=f"For example {key} = {NEEDED[key]}"), i)
+        grid = self._try(lambda: grid_of(part.get("grid", {})), i, "grid")
+        values = {key: self._setting(settings, key, i) for key in SHARED if key in settings}
+        if missing or grid is None or any(value is None for value in values.values()):
+            return
+        horizons = values.pop("horizon")
+        texts = {key: settings.get(key, "") for key in ("policy", "world", "label")}
+        for name in sorted(set(grid) - placeholders(*texts.values())):
+            what = f"{{{name}}} stands neither in the policy nor in the world nor in the label"
+            self._note(InputError(what), i, "grid", name)
+        for point in points(grid):
+            for horizon in horizons:
+                cell = self._cell(texts, point, values | {"horizon": horizon}, part, i)
+                if cell is not None:
+                    yield cell
+
+    def _cell(
+        self, texts: dict[str, Any], point: dict[str, Any], values: dict[str, Any], part: dict[str, Any], i: int
+    ) -> Cell | None:
+        """The cell at one point of the grid."""
+        policy = self._try(lambda: as_policy(filled(text_of(texts["policy"]), point), ""), i, "policy")
+        world = self._try(lambda: _one_world(filled(text_of(texts["world"]), point)), i, "world")
+        label = self._try(lambda: filled(text_of(texts["label"]), point), i, "label")
+        if policy is None or world is None or label is None:
+            return None
+        if label and label == texts["label"] and point:  # else the points of the grid could not be told apart
+            label += "".join(f", {name}={shown(value)}" for name, value in point.items())
+        draft = Cell(
+            label=label or f"{policy} in {world}",
+            policy=policy,
+            world=world,
+            remark=str(part.get("remark", "")),
+            **{"methods": ("naive", "gaussian"), **values},
+        )
+        self._try(lambda: fits(policy, world), i, "world")
+        self._try(lambda: enough_rounds(policy, world.arm_count, draft.horizon), i, "horizon")
+        methods = [self._try(lambda m=m: check_method(m, draft, ""), i, "methods") for m in draft.methods]  # type: ignore[misc]
+        cell = dataclasses.replace(draft, methods=tuple(method for method in methods if method is not None))
+        paper = self._try(lambda: printed_values(part.get("paper", {}), cell), i, "paper")
+        return None if paper is None else dataclasses.replace(cell, paper=paper)
+
+    def _setting(self, data: dict[str, Any], key: str, i: int | None) -> Any:
+        return self._try(lambda: SHARED[key](data[key]), i, key)
+
+    def _only(self, data: dict[str, Any], known: Iterable[str], i: int | None) -> None:
+        for key in data:
+            if key not in known:
+                guess = difflib.get_close_matches(key, known, 1)
+                hint = f"Did you mean {guess[0]}?" if guess else f"The settings are {', '.join(known)}."
+                self._note(InputError(f"there is no setting {shorten(key)!r}", remedy=hint), i, key)
+
+    def _try(self, read: Callable[[], T], i: int | None, key: str) -> T | None:
+        try:
+            return read()
+        except InputError as error:
+            self._note(error, i, key)
+            return None
+
+    def _note(self, error: InputError, i: int | None = None, *keys: str) -> None:
+        self.mistakes.append(_Mistake((i, keys), error))
+
+
+def _one_world(text: str) -> World:
+    world = as_world(text, "")
+    if world.means.ndim != 1:
+        raise InputError("one world for each cell, please, not a stack of them")
+    return world
+
+
+def _check_figure(figure: Any, cells: list[Cell]) -> None:
+    if figure not in KINDS:
+        raise InputError(f"there is no figure {shorten(repr(figure))}", remedy=f"There are {', '.join(KINDS)}.")
+    if figure == "histograms" and not all(cell.histogram for cell in cells):
+        raise InputError("histograms need a setting histogram = {low = 0, high = 2, bins = 40}")
+
+
+def _report(mistakes: list[_Mistake], path: str, text: str) -> InputError:
+    """One error that tells of all mistakes, in the order of the lines."""
+    lines = key_lines(text)
+    found: dict[tuple[int, str], tuple[str, InputError]] = {}
+    for (i, keys), error in mistakes:
+        line = next((lines[i, keys[:n]] for n in range(len(keys), -1, -1) if (i, keys[:n]) in lines), 0)
+        cell = [] if i is None else [f"cell {i + 1}"]
+        place = ", ".join([*([f"line {line}"] if line else []), *cell, *([".".join(keys)] if keys else [])])
+        found.setdefault((line, f"{place}{error.what}"), (place, error))
+    ordered = [found[key] for key in sorted(found, key=lambda key: key[0])]
+    if len(ordered) == 1:
+        place, error = ordered[0]
+        return InputError(error.what, where=", ".join(filter(None, (path, place))), remedy=error.remedy)
+    report, told = [], set()
+    for place, error in ordered:
+        report.append(f"{place}: {error.what}" if place else error.what)
+        if error.remedy not in told:  # a list of all rules helps once
+            report += [f"  {line}" for line in error.remedy.splitlines()]
+        told.add(error.remedy)
+    return InputError(f"{len(ordered)} mistakes", where=path, remedy="\n".join(report))

@@ -1,0 +1,249 @@
+"""What a study found: tidy rows, and the tables, files and pictures made from them."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from debandit.errors import InputError
+from debandit.files import write_whole
+from debandit.study.cell import Cell
+from debandit.study.methods import limits
+from debandit.study.summary import Series, Summary
+from debandit.tables import Column, Row, markdown, render
+from debandit.version import __version__
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+    from debandit.study.plan import Study
+
+# every row has these, and nothing else: the type is that of the Parquet column
+FIELDS = {
+    "setting": "string",
+    "rule": "string",
+    "world": "string",
+    "horizon": "int64",
+    "method": "string",
+    "arm": "int64",
+    "truth": "double",
+    "quantity": "string",
+    "at": "double",  # where a bin begins; how often explore-then-commit explores
+    "value": "double",
+    "se": "double",
+    "n": "int64",  # experiments behind the value
+    "paper": "double",
+    "z": "double",  # (paper - value) / standard error of the difference
+    "remark": "string",
+    "seed": "uint64",
+    "version": "string",
+}
+COLUMNS = (
+    Column("setting", "setting", "text"),
+    Column("horizon", "rounds", "count"),
+    Column("method", "method", "text"),
+    Column("quantity", "quantity", "text"),
+    Column("arm", "arm", "count"),
+    Column("value", "value", "number"),
+    Column("se", "± s.e.", "number"),
+    Column("paper", "paper", "number"),
+    Column("z", "z", "score"),
+    Column("remark", "", "mark"),
+)
+PARQUET, FIGURE = "rows.parquet", "figure"
+QUANTILES = {"ratio_q05": 0.05, "ratio_q50": 0.5, "ratio_q95": 0.95}
+
+
+@dataclass(frozen=True)
+class StudyRows:
+    """The rows of a study, in the order of its cells."""
+
+    study: "Study"
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def load(cls, study: "Study", directory: str | Path) -> "StudyRows":
+        """What `save` wrote there."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = Path(directory) / PARQUET
+        try:
+            rows = pq.read_table(path).to_pylist()
+        except FileNotFoundError:
+            remedy = "Run the study first, with the same -o; it draws as well."
+            raise InputError("there are no rows to draw", where=str(path), remedy=remedy) from None
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"cannot read the rows ({error})", where=str(path)) from None
+        if not rows or set(rows[0]) != set(FIELDS):
+            raise InputError("these are not the rows of a study", where=str(path))
+        return cls(study, tuple(rows))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The rows as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows), columns=list(FIELDS))
+
+    def plot(self, kind: str | None = None) -> "alt.VConcatChart":
+        """An Altair chart: histograms, squared errors, ratios or biases; without `kind` the study's own."""
+        from debandit.plots import draw
+
+        return draw(self.rows, kind or self.study.figure, self.study.title, self._heading())
+
+    def __str__(self) -> str:
+        return "\n\n".join([self._heading(), render(*self._shown(), 4), *self._remarks()])
+
+    def to_markdown(self) -> str:
+        """The table and its remarks."""
+        table = markdown(*self._shown(), 4)
+        return "\n\n".join([f"# {self.study.title}", self._heading(), table, *self._remarks()]) + "\n"
+
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write table.md, rows.csv and rows.parquet, each whole or not at all."""
+        folder = Path(directory)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot make the directory ({error.strerror})", where=str(directory)) from None
+        contents: dict[str, str | bytes] = {
+            "table.md": self.to_markdown(),
+            "rows.csv": self._csv(),
+            PARQUET: self._parquet(),
+        }
+        for name, content in contents.items():
+            write_whole(folder / name, content)
+        return [folder / name for name in contents]
+
+    def draw(self, directory: str | Path) -> list[Path]:
+        """Write figure.svg, figure.png and figure.pdf."""
+        from debandit.plots import save
+
+        return save(self.plot(), Path(directory) / FIGURE)
+
+    def _csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(FIELDS), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+    def _parquet(self) -> bytes:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in FIELDS.items()])
+        sink = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist(list(self.rows), schema=schema), sink)
+        return sink.getvalue()
+
+    def _shown(self) -> tuple[list[Row], list[Column]]:
+        """Everything but histograms; columns only where there is something to show."""
+        rows = [row for row in self.rows if row["quantity"] != "share"]
+        printed = any(row["paper"] is not None for row in rows)
+        several = len({row["horizon"] for row in rows}) > 1
+        left_out = {*(() if printed else ("paper", "z")), *(() if several else ("horizon",))}
+        return rows, [column for column in COLUMNS if column.key not in left_out]
+
+    def _heading(self) -> str:
+        """What was done."""
+        study = self.study
+        experiments = _range(row["n"] for row in self.rows)
+        text = f"{study.source}. " if study.source else ""
+        text += f"{experiments} experiments of {_range(row['horizon'] for row in self.rows)} rounds, "
+        if any(row["quantity"] == "estimated_bias" for row in self.rows):
+            text += f"each debiased with {_range(cell.runs for cell in study.cells)} runs, "
+        text += f"seed {study.seed}."
+        if any(row["paper"] is not None for row in self.rows):
+            text += (
+                " z = (paper - value) / standard error of the difference, where the paper's value counts as an average "
+                f"over {study.paper_experiments:,} experiments."
+            )
+        return text
+
+    def _remarks(self) -> list[str]:
+        """What the marked rows are about."""
+        remarks: dict[str, list[str]] = {}
+        for cell in self.study.cells:
+            if cell.remark:
+                remarks.setdefault(cell.remark, []).append(cell.label)
+        return [f"(*) {'; '.join(dict.fromkeys(labels))}: {remark}" for remark, labels in remarks.items()]
+
+
+def rows_of(study: "Study", cell: Cell, total: Summary) -> Iterator[dict[str, Any]]:
+    """A cell's rows: method by method, quantity by quantity, arm by arm."""
+    for method in cell.methods:
+        for quantity, arm, values in _quantities(cell, method, total):
+            row = _row(study, cell, method, arm) | {"quantity": quantity} | values
+            printed = cell.paper.get(method, {}).get(quantity)
+            if printed is not None:
+                sd = values["se"] * math.sqrt(values["n"])
+                noise = math.hypot(values["se"], sd / math.sqrt(study.paper_experiments))
+                row["paper"] = float(printed[arm])
+                row["z"] = (row["paper"] - row["value"]) / noise if noise > 0 else None
+            yield row
+
+
+def _row(study: "Study", cell: Cell, method: str, arm: int) -> dict[str, Any]:
+    nothing = dict.fromkeys(FIELDS)
+    return nothing | {
+        "setting": cell.label,
+        "rule": str(cell.policy),
+        "world": str(cell.world),
+        "horizon": cell.horizon,
+        "method": method,
+        "arm": arm + 1,
+        "truth": float(cell.world.means[arm]),
+        "remark": cell.remark,
+        "seed": study.seed,
+        "version": __version__,
+    }
+
+
+def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """(quantity, arm, {value, se, n and perhaps at})."""
+    series, arms = total.series[method], range(cell.world.arm_count)
+    if "error" in series:
+        for k in arms:
+            yield "bias", k, _mean(series["error"][k])
+        for k in arms:
+            yield "mean", k, _mean(series["error"][k], float(cell.world.means[k]))
+        for k in arms if "estimated_bias" in series else ():
+            yield "estimated_bias", k, _mean(series["estimated_bias"][k])
+        for k in arms:
+            yield "mse", k, _mean(series["squared_error"][k])
+        for k in arms:
+            yield "median_squared_error", k, _quantile(series["squared_error"][k], 0.5)
+    for k in arms if "ratio" in series else ():
+        ratio, at = series["ratio"][k], {"at": float(cell.policy.opening)}
+        if ratio.n:
+            yield "ratio", k, _mean(ratio) | at
+            for name, share in QUANTILES.items():
+                yield name, k, _quantile(ratio, share) | at
+            for name, limit in limits(method, cell).items():
+                yield name, k, {"value": limit, "se": 0.0, "n": ratio.n} | at
+    if method in total.histograms and cell.histogram is not None:
+        low, high, bins = cell.histogram
+        for k in arms:
+            n = series["error"][k].n
+            for i, count in enumerate(total.histograms[method][k].tolist()):
+                share = count / n if n else math.nan
+                place = low + (high - low) * i / bins
+                yield "share", k, {"at": place, "value": share, "se": math.sqrt(share * (1 - share) / n), "n": n}
+
+
+def _mean(series: Series, shift: float = 0.0) -> dict[str, Any]:
+    return {"value": shift + series.mean, "se": series.se, "n": series.n}
+
+
+def _quantile(series: Series, share: float) -> dict[str, Any]:
+    return {"value": series.quantile(share), "se": series.quantile_se(share), "n": series.n}
+
+
+def _range(values: Iterable[int]) -> str:
+    several = sorted(set(values))
+    return f"{several[0]:,}" if len(several) == 1 else f"{several[0]:,} to {several[-1]:,}"

@@ -1,0 +1,123 @@
+"""What is kept of a chunk of experiments: sums that can be added up, so that memory does not grow with their number."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from debandit.engine.data import Floats, Ints
+
+_SHIFT = 52 - 6  # 64 buckets for each power of two: 1.1 to 1.6 % wide
+
+
+class Series(NamedTuple):
+    """One quantity of one arm, over experiments."""
+
+    n: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    buckets: Ints = np.empty(0, np.int64)  # in increasing order, with the numbers of values; empty without quantiles
+    counts: Ints = np.empty(0, np.int64)
+
+    @classmethod
+    def of(cls, values: Floats, *, quantiles: bool = False) -> "Series":
+        """The known ones among the values."""
+        known = values[np.isfinite(values)]
+        found = np.unique(_bucket(known), return_counts=True) if quantiles else ()
+        return cls(len(known), float(known.sum()), float((known**2).sum()), *found)
+
+    def __add__(self, other: "Series") -> "Series":  # type: ignore[override]
+        buckets, place = np.unique(np.concatenate((self.buckets, other.buckets)), return_inverse=True)
+        counts = np.zeros(len(buckets), np.int64)
+        np.add.at(counts, place, np.concatenate((self.counts, other.counts)))
+        return Series(self.n + other.n, self.total + other.total, self.squares + other.squares, buckets, counts)
+
+    @property
+    def mean(self) -> float:
+        """NaN if there is nothing to average."""
+        return self.total / self.n if self.n else np.nan
+
+    @property
+    def sd(self) -> float:
+        """With n - 1; NaN for fewer than two values."""
+        if self.n < 2:
+            return np.nan
+        return float(np.sqrt(max(0.0, self.squares - self.n * self.mean**2) / (self.n - 1)))
+
+    @property
+    def se(self) -> float:
+        """Of the mean."""
+        return self.sd / float(np.sqrt(self.n)) if self.n else np.nan
+
+    def quantile(self, share: float) -> float:
+        """Within a bucket, values are taken to be spread evenly."""
+        if not self.n:
+            return np.nan
+        above = np.cumsum(self.counts)
+        rank = min(max(share, 0.0), 1.0) * self.n
+        i = min(int(np.searchsorted(above, rank)), len(above) - 1)
+        low, high = _edges(self.buckets[i])
+        return float(low + (high - low) * (rank - (above[i] - self.counts[i])) / self.counts[i])
+
+    def quantile_se(self, share: float) -> float:
+        """Half the distance between the order statistics one standard error of the rank away."""
+        if self.n < 2:
+            return np.nan
+        step = float(np.sqrt(share * (1 - share) / self.n))
+        return (self.quantile(share + step) - self.quantile(share - step)) / 2
+
+    def to_json(self) -> list[Any]:
+        """Plain numbers."""
+        return [self.n, self.total, self.squares, self.buckets.tolist(), self.counts.tolist()]
+
+    @classmethod
+    def from_json(cls, data: list[Any]) -> "Series":
+        """What `to_json` wrote."""
+        n, total, squares, buckets, counts = data
+        return cls(n, total, squares, np.array(buckets, np.int64), np.array(counts, np.int64))
+
+
+class Summary(NamedTuple):
+    """Of one or many chunks: {method: {quantity: a series for each arm}} and {method: counts (arms, bins)}."""
+
+    experiments: int
+    series: dict[str, dict[str, list[Series]]]
+    histograms: dict[str, Ints]
+
+    def __add__(self, other: "Summary") -> "Summary":  # type: ignore[override]
+        series = {
+            method: {
+                quantity: [mine + yours for mine, yours in zip(arms, other.series[method][quantity], strict=True)]
+                for quantity, arms in quantities.items()
+            }
+            for method, quantities in self.series.items()
+        }
+        histograms = {method: counts + other.histograms[method] for method, counts in self.histograms.items()}
+        return Summary(self.experiments + other.experiments, series, histograms)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and numbers; floats keep every bit."""
+        series = {m: {q: [s.to_json() for s in arms] for q, arms in qs.items()} for m, qs in self.series.items()}
+        histograms = {method: counts.tolist() for method, counts in self.histograms.items()}
+        return {"experiments": self.experiments, "series": series, "histograms": histograms}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Summary":
+        """What `to_json` wrote."""
+        series = {
+            m: {q: [Series.from_json(s) for s in arms] for q, arms in qs.items()} for m, qs in data["series"].items()
+        }
+        histograms = {method: np.array(counts, np.int64) for method, counts in data["histograms"].items()}
+        return cls(data["experiments"], series, histograms)
+
+
+def _bucket(values: Floats) -> Ints:
+    """Whole numbers in the order of the values: the leading bits of a float, which say how large it is."""
+    bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
+    return np.where(bits >= 0, bits >> _SHIFT, -((bits & np.int64(2**63 - 1)) >> _SHIFT) - 1)
+
+
+def _edges(bucket: int) -> tuple[float, float]:
+    """Where a bucket begins and ends."""
+    positive = bucket if bucket >= 0 else -bucket - 1
+    low, high = (np.array([positive, positive + 1], np.int64) << _SHIFT).view(np.float64)
+    return (float(low), float(high)) if bucket >= 0 else (-float(high), -float(low))

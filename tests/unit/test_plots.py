@@ -1,0 +1,335 @@
+"""Pictures show the numbers of the rows, and nothing else."""
+
+import math
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from debandit import plots
+from debandit.errors import InputError
+from debandit.plots import KINDS, draw, save
+
+SCRIPT = "<script>alert(1)</script> & co"
+NAN = float("nan")
+
+
+def row(**keys):
+    """A row of a study; the tests say only what they are about."""
+    return {
+        "setting": "ETC, Normal",
+        "rule": "etc(pulls=10)",
+        "world": "normal(means=[1.0, 1.5], sds=[1.0, 1.0])",
+        "horizon": 100,
+        "method": "naive",
+        "arm": 1,
+        "truth": 1.0,
+        "quantity": "bias",
+        "at": None,
+        "value": 0.0,
+        "se": None,
+        "n": 1000,
+        **keys,
+    }
+
+
+def histogram(shares, **keys):
+    return [row(quantity="share", at=0.5 * i, value=share, **keys) for i, share in enumerate(shares)]
+
+
+def ratios(**keys):
+    values = {"ratio": 1.2, "ratio_q05": 0.8, "ratio_q50": 1.1, "ratio_q95": 1.9, "limit": 1.116, "bound": 1.124}
+    return [
+        row(method="theorem2", quantity=quantity, at=m, horizon=4 * m, value=value, se=0.01, **keys)
+        for m in (10, 100)
+        for quantity, value in values.items()
+    ]
+
+
+def picture(rows, kind):
+    """What altair hands to the renderer."""
+    return draw(rows, kind, "Some title").to_dict()
+
+
+def layers(spec):
+    """(panel's title, mark, rows) of every layer of every panel, from top left to bottom right."""
+
+    def walk(part, title, data):
+        data, title = part.get("data", data), part.get("title", title)
+        for children in (part.get(key, []) for key in ("vconcat", "hconcat", "layer")):
+            for child in children:
+                yield from walk(child, title, data)
+        if "mark" in part:
+            yield _text(title), part["mark"]["type"], spec["datasets"][data["name"]]
+
+    return list(walk(spec, None, None))
+
+
+def _text(title):
+    text = title["text"] if isinstance(title, dict) else title
+    return text if isinstance(text, str) else " ".join(text)
+
+
+def marks(spec, mark, *columns):
+    """{title of the panel: the values of these columns that it draws with this mark}."""
+    found = {}
+    for title, kind, rows in layers(spec):
+        if kind == mark and all(set(columns) <= set(r) for r in rows):
+            found.setdefault(title, []).extend(tuple(r[c] for c in columns) for r in rows)
+    return found
+
+
+def test_histograms_show_the_shares_the_truth_and_the_average():
+    rows = [
+        *histogram([0.1, 0.9, 0.0], arm=1),
+        *histogram([0.0, 0.25, 0.75], arm=2, truth=1.5),
+        row(quantity="mean", value=0.95, se=0.01),
+        row(quantity="mean", value=1.4, se=0.01, arm=2, truth=1.5),
+    ]
+    spec = picture(rows, "histograms")
+    one = [(0.0, 10.0, "arm 1"), (0.5, 90.0, "arm 1"), (1.0, 0.0, "arm 1")]
+    two = [(0.0, 0.0, "arm 2"), (0.5, 25.0, "arm 2"), (1.0, 75.0, "arm 2")]
+    down = [(1.5, 0.0, "arm 1"), (1.5, 0.0, "arm 2")]
+    assert marks(spec, "area", "at", "percent", "name") == {"Sample mean": one + two + down}
+    assert marks(spec, "rule", "place", "line", "name")["Sample mean"] == [
+        (1.0, "true mean", "arm 1"),
+        (1.5, "true mean", "arm 2"),
+        (0.95, "average of the estimates", "arm 1"),
+        (1.4, "average of the estimates", "arm 2"),
+    ]
+    assert marks(spec, "text", "place", "names") == {"Sample mean": [(1.0, "arm 1"), (1.5, "arm 2")]}
+
+
+def test_histograms_have_a_panel_for_each_method_in_the_order_of_the_rows():
+    methods = ["aipw", "naive", "multiplier(weights='rademacher')", "gaussian"]
+    rows = [bar for method in methods for bar in histogram([0.5, 0.5], method=method)]
+    assert list(marks(picture(rows, "histograms"), "area", "at")) == [
+        "AIPW",
+        "Sample mean",
+        "corrected mean, multiplier(weights='rademacher')",
+        "MB-corrected mean",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "mean", "said"),
+    [
+        ([0.5, 0.5], 0.7, None),
+        ([0.5, 0.4998], 0.7, None),
+        ([0.5, 0.464], 0.7, "outside: arm 1 3.6\N{NO-BREAK SPACE}%"),
+        ([0.5, 0.5], 53.21, "outside: arm 1 on average 53.2"),
+    ],
+)
+def test_what_a_histogram_leaves_out_is_said(shares, mean, said):
+    spec = picture([*histogram(shares), row(quantity="mean", value=mean)], "histograms")
+    panel = spec["vconcat"][0]["vconcat"][0]["hconcat"][0]
+    assert " ".join(panel["title"].get("subtitle", [])) == (said or "")
+
+
+def test_arms_of_one_mean_share_their_name():
+    rows = [bar for arm in (1, 2, 3) for bar in histogram([0.5, 0.5], arm=arm, truth=0.2 if arm == 3 else 0.8)]
+    assert marks(picture(rows, "histograms"), "text", "place", "names")["Sample mean"] == [
+        (0.2, "arm 3"),
+        (0.8, "arm 1, 2"),
+    ]
+
+
+def test_squared_errors_show_means_with_bars_and_medians():
+    rows = [
+        row(quantity=quantity, horizon=horizon, method=method, value=value * 25 / horizon, se=se)
+        for quantity, se in (("mse", 0.125), ("median_squared_error", NAN))
+        for method, value in (("naive", 0.5), ("ipw", 400.0))
+        for horizon in (25, 100)
+    ]
+    spec = picture(rows, "squared errors")
+    values = [(25, 0.5, "naive (sample mean)"), (100, 0.125, "naive (sample mean)"), (25, 400.0, "IPW")]
+    points = marks(spec, "point", "horizon", "value", "legend")
+    assert points == {title: [*values, (100, 100.0, "IPW")] for title in ("arm 1, mean ± s.e.", "arm 1, median")}
+    lowest = pytest.approx(0.125 / 1.5)  # the bar from 0 to 0.25 ends at the floor of the logarithmic axis
+    bars = marks(spec, "rule", "low", "high")
+    assert bars["arm 1, mean ± s.e."] == [(0.375, 0.625), (lowest, 0.25), (399.875, 400.125), (99.875, 100.125)]
+    assert bars["arm 1, median"] == []
+    x, y = (spec["vconcat"][0]["vconcat"][0]["hconcat"][0]["layer"][1]["encoding"][axis] for axis in "xy")
+    assert x["axis"]["values"] == [25, 100]
+    assert y["scale"]["type"] == "log"
+    assert y["axis"]["values"] == [0.1, 1.0, 10.0, 100.0]
+
+
+def test_the_methods_of_one_horizon_stand_beside_each_other():
+    rows = [row(quantity="mse", method=method, value=0.5) for method in ("naive", "gaussian", "efron")]
+    places = [place for (place,) in marks(picture(rows, "squared errors"), "point", "beside")["arm 1, mean ± s.e."]]
+    assert places == sorted(set(places))
+    assert sum(places) / 3 == pytest.approx(100)
+
+
+@pytest.mark.parametrize(("low", "high", "ticks"), [(0.5, 150, [1, 10, 100]), (0.02, 0.11, [0.02, 0.05, 0.1])])
+def test_ticks_of_a_logarithmic_axis(low, high, ticks):
+    assert plots._log_ticks(low, high) == ticks
+
+
+def test_ratios_show_mean_band_limit_and_bound():
+    spec = picture(ratios(), "ratios")
+    (title,) = marks(spec, "area", "at")
+    assert title == "ETC, Normal"
+    assert marks(spec, "area", "at", "low", "high")[title] == [(10, 0.8, 1.9), (100, 0.8, 1.9)]
+    assert marks(spec, "point", "at", "value")[title] == [(10, 1.2), (100, 1.2)]
+    assert marks(spec, "line", "at", "value", "line")[title] == [
+        (10, 1.2, "mean ± 1.96 s.e."),
+        (100, 1.2, "mean ± 1.96 s.e."),
+        (10, 1.1, "median"),
+        (100, 1.1, "median"),
+    ]
+    bar = (pytest.approx(1.2 - 1.96 * 0.01), pytest.approx(1.2 + 1.96 * 0.01))
+    assert marks(spec, "rule", "low", "high")[title] == [bar, bar]
+    assert marks(spec, "text", "value", "text")[title] == [(1.116, "limit 1.116"), (1.124, "bound 1.124")]
+
+
+def test_ratios_of_several_arms_have_a_panel_each():
+    spec = picture([*ratios(), *ratios(arm=2)], "ratios")
+    assert list(marks(spec, "point", "at")) == ["ETC, Normal, arm 1", "ETC, Normal, arm 2"]
+
+
+def test_biases_show_each_method_with_its_bar():
+    rows = [
+        row(value=-0.5, se=0.1),
+        row(value=-0.25, se=NAN, method="gaussian"),
+        row(value=0.125, se=None, method="smooth"),
+        row(value=-0.75, se=0.2, arm=2),
+        row(value=NAN, se=NAN, arm=2, method="gaussian"),
+    ]
+    spec = picture(rows, "biases")
+    assert marks(spec, "point", "place", "value", "legend") == {
+        "arm 1": [
+            ("ETC, Normal", -0.5, "naive (sample mean)"),
+            ("ETC, Normal", -0.25, "MB (gaussian)"),
+            ("ETC, Normal", 0.125, "smooth"),
+        ],
+        "arm 2": [("ETC, Normal", -0.75, "naive (sample mean)")],
+    }
+    assert marks(spec, "rule", "low", "high") == {
+        "arm 1": [(pytest.approx(-0.5 - 0.196), pytest.approx(-0.5 + 0.196))],
+        "arm 2": [(pytest.approx(-0.75 - 0.392), pytest.approx(-0.75 + 0.392))],
+    }
+
+
+def test_biases_name_the_horizon_and_the_world_where_the_setting_is_not_enough():
+    rows = [
+        row(horizon=50),
+        row(horizon=1000),
+        row(setting="A", world="bernoulli(means=[0.3])", horizon=50),
+        row(setting="A", world="bernoulli(means=[0.4])", horizon=50),
+    ]
+    names = [place.replace("\n", " ") for (place,) in marks(picture(rows, "biases"), "point", "place")["arm 1"]]
+    assert names == [
+        "ETC, Normal, T = 50",
+        "ETC, Normal, T = 1,000",
+        "A, bernoulli(means=[0.3]), T = 50",
+        "A, bernoulli(means=[0.4]), T = 50",
+    ]
+
+
+def test_every_kind_of_world_has_its_own_axis():
+    rows = [row(value=-5.0), row(value=-0.01, world="bernoulli(means=[0.3, 0.6])")]
+    blocks = picture(rows, "biases")["vconcat"]
+    domains = [b["vconcat"][0]["hconcat"][0]["layer"][1]["encoding"]["x"]["scale"]["domain"] for b in blocks]
+    assert [domain[0] for domain in domains] == [pytest.approx(-5.15), pytest.approx(-0.0103)]
+
+
+def test_a_dozen_unknown_methods_look_different():
+    looks = plots._looks([f"method {i}" for i in range(12)]).values()
+    assert len({(look.colour, look.shape) for look in looks}) == len(looks) == 12 + len(plots.KNOWN)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A picture with hostile labels, saved."""
+    rows = [
+        row(setting=SCRIPT, value=-0.5, se=0.1),
+        row(setting="zero \x00 byte", value=-0.5, se=0.1),
+        row(setting=SCRIPT, value=-0.2, se=0.1, method=f"own\x00{SCRIPT}"),
+    ]
+    stem = tmp_path_factory.mktemp("pictures") / "gap-0.5"
+    return save(draw(rows, "biases", f"Title {SCRIPT}", "A note."), stem)
+
+
+def test_three_files_are_saved(files):
+    assert [path.name for path in files] == ["gap-0.5.svg", "gap-0.5.png", "gap-0.5.pdf"]
+    assert files[1].read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert files[2].read_bytes().startswith(b"%PDF-")
+    assert sorted(files[0].parent.iterdir()) == sorted(files)
+
+
+def test_the_picture_says_what_it_is_and_shows_markup_as_text(files):
+    svg = files[0].read_text(encoding="utf-8")
+    assert "<script" not in svg
+    shown = "".join(ElementTree.fromstring(svg).itertext())  # well-formed, too
+    for text in (
+        f"Title {SCRIPT}",
+        "A note.",
+        "± 1.96 standard errors",
+        "units of the rewards",
+        f"own\N{REPLACEMENT CHARACTER}{SCRIPT}",
+        "naive (sample mean)",
+        "arm 1",
+        "zero \N{REPLACEMENT CHARACTER} byte",
+    ):
+        assert text in shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "legends"),
+    [
+        (histogram([0.5, 0.5]), "histograms", ["arm 1", "true mean", "average of the estimates", "experiments (%)"]),
+        ([row(quantity="mse", value=1.0, method="efron")], "squared errors", ["EB (efron)", "rounds T"]),
+        (ratios(), "ratios", ["5 % to 95 % quantile", "median", "limit 1.116", "pulls m of each arm"]),
+    ],
+)
+def test_legends_and_axes_are_drawn(rows, kind, legends, tmp_path):
+    svg, _, _ = save(draw(rows, kind, "Some title"), tmp_path / "picture")
+    shown = "".join(ElementTree.fromstring(svg.read_text(encoding="utf-8")).itertext())
+    assert [text for text in ["Some title", *legends] if text not in shown] == []
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(InputError, match=r"'pie'\n.*histograms, squared errors, ratios, biases"):
+        draw([row()], "pie", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_without_what_a_kind_needs_are_refused(kind):
+    for rows in ([], [row(quantity="other")], [row(quantity=KINDS[kind].needs[0], value=math.inf)]):
+        with pytest.raises(InputError, match=f"the rows have no {KINDS[kind].needs[0]}\n  {kind} need rows with"):
+            draw(rows, kind, "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "what"),
+    [
+        ([row(), row(value=1.0)], "biases", "two rows have the same setting"),
+        (histogram([1.0]), "histograms", "a single bin"),
+        ([row(quantity="mse")], "squared errors", "every squared error is 0"),
+    ],
+)
+def test_rows_that_cannot_be_drawn_are_refused(rows, kind, what):
+    with pytest.raises(InputError, match=what):
+        draw(rows, kind, "")
+
+
+def test_missing_packages_are_named(monkeypatch):
+    monkeypatch.setattr(plots, "find_spec", lambda name: None if name == "vl_convert" else object())
+    with pytest.raises(InputError, match=r"not installed: vl_convert\n  pip install altair vl-convert-python"):
+        draw([row()], "biases", "")
+
+
+def test_importing_the_module_does_not_import_altair():
+    code = "import sys, debandit.plots; sys.exit(bool({'altair', 'pandas'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_long_texts_are_wrapped_and_wide_letters_count_double():
+    assert plots._wrapped("one two\nthree", 1000) == ["one two", "three"]
+    assert plots._wrapped("", 1000) == []
+    latin, wide = plots._wrapped("ab " * 30, 110), plots._wrapped("药物 " * 30, 110)
+    assert max(map(plots._pixels, latin)) <= 110
+    assert max(map(plots._pixels, wide)) <= 110
