@@ -164,7 +164,8 @@ def _report(mistakes: list[_Mistake], path: str, text: str) -> InputError:
     lines = key_lines(text)
     found: dict[tuple[int, str], tuple[str, InputError]] = {}
     for (i, keys), error in mistakes:
-        line = next((lines[i, keys[:n]] for n in range(len(keys), -1, -1) if (i, keys[:n]) in lines), 0)
+        places = [(i, keys), (None, keys), *((i, keys[:n]) for n in range(len(keys) - 1, -1, -1))]  # ever less exact
+        line = next((lines[place] for place in places if place in lines), 0)
         cell = [] if i is None else [f"cell {i + 1}"]
         place = ", ".join([*([f"line {line}"] if line else []), *cell, *([".".join(keys)] if keys else [])])
         found.setdefault((line, f"{place}{error.what}"), (place, error))

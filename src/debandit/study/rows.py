@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from debandit.errors import InputError
 from debandit.files import write_whole
-from debandit.study.cell import Cell
+from debandit.study.cell import WITHOUT_RUNS, Cell
 from debandit.study.methods import limits
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
@@ -36,6 +36,8 @@ FIELDS = {
     "value": "double",
     "se": "double",
     "n": "int64",  # experiments behind the value
+    "experiments": "int64",  # experiments that were simulated, also those that never pulled the arm
+    "runs": "int64",  # bootstrap runs for each of them
     "paper": "double",
     "z": "double",  # (paper - value) / standard error of the difference
     "remark": "string",
@@ -80,7 +82,8 @@ class StudyRows:
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"cannot read the rows ({error})", where=str(path)) from None
         if not rows or set(rows[0]) != set(FIELDS):
-            raise InputError("these are not the rows of a study", where=str(path))
+            remedy = "Were they written by another version? Run the study again."
+            raise InputError("these are not the rows of a study", where=str(path), remedy=remedy)
         return cls(study, tuple(rows))
 
     def to_frame(self) -> "pd.DataFrame":
@@ -93,7 +96,7 @@ class StudyRows:
         """An Altair chart: histograms, squared errors, ratios or biases; without `kind` the study's own."""
         from debandit.plots import draw
 
-        return draw(self.rows, kind or self.study.figure, self.study.title, self._heading())
+        return draw(self.rows, kind or self.study.figure, self.study.title, self._what_was_done())
 
     def __str__(self) -> str:
         return "\n\n".join([self._heading(), render(*self._shown(), 4), *self._remarks()])
@@ -149,21 +152,23 @@ class StudyRows:
         left_out = {*(() if printed else ("paper", "z")), *(() if several else ("horizon",))}
         return rows, [column for column in COLUMNS if column.key not in left_out]
 
+    def _what_was_done(self) -> str:
+        """From the rows, for they may be older than the study's file."""
+        experiments, rounds, runs, seeds = (
+            _range(row[name] for row in self.rows if row[name] is not None)
+            for name in ("experiments", "horizon", "runs", "seed")
+        )
+        source = f"{self.study.source}. " if self.study.source else ""
+        debiased = f", each debiased with {runs} runs" if runs else ""
+        return f"{source}{experiments} experiments of {rounds} rounds{debiased}, seed {seeds}."
+
     def _heading(self) -> str:
-        """What was done."""
-        study = self.study
-        experiments = _range(row["n"] for row in self.rows)
-        text = f"{study.source}. " if study.source else ""
-        text += f"{experiments} experiments of {_range(row['horizon'] for row in self.rows)} rounds, "
-        if any(row["quantity"] == "estimated_bias" for row in self.rows):
-            text += f"each debiased with {_range(cell.runs for cell in study.cells)} runs, "
-        text += f"seed {study.seed}."
-        if any(row["paper"] is not None for row in self.rows):
-            text += (
-                " z = (paper - value) / standard error of the difference, where the paper's value counts as an average "
-                f"over {study.paper_experiments:,} experiments."
-            )
-        return text
+        if all(row["paper"] is None for row in self.rows):
+            return self._what_was_done()
+        return (
+            f"{self._what_was_done()} z = (paper - value) / standard error of the difference, where the paper's value "
+            f"counts as an average over {self.study.paper_experiments:,} experiments."
+        )
 
     def _remarks(self) -> list[str]:
         """What the marked rows are about."""
@@ -178,7 +183,7 @@ def rows_of(study: "Study", cell: Cell, total: Summary) -> Iterator[dict[str, An
     """A cell's rows: method by method, quantity by quantity, arm by arm."""
     for method in cell.methods:
         for quantity, arm, values in _quantities(cell, method, total):
-            row = _row(study, cell, method, arm) | {"quantity": quantity} | values
+            row = _row(study, cell, method, arm) | {"quantity": quantity, "experiments": total.experiments} | values
             printed = cell.paper.get(method, {}).get(quantity)
             if printed is not None:
                 sd = values["se"] * math.sqrt(values["n"])
@@ -198,6 +203,7 @@ def _row(study: "Study", cell: Cell, method: str, arm: int) -> dict[str, Any]:
         "method": method,
         "arm": arm + 1,
         "truth": float(cell.world.means[arm]),
+        "runs": None if method in WITHOUT_RUNS else cell.runs,
         "remark": cell.remark,
         "seed": study.seed,
         "version": __version__,
@@ -246,4 +252,4 @@ def _quantile(series: Series, share: float) -> dict[str, Any]:
 
 def _range(values: Iterable[int]) -> str:
     several = sorted(set(values))
-    return f"{several[0]:,}" if len(several) == 1 else f"{several[0]:,} to {several[-1]:,}"
+    return f"{several[0]:,}" + (f" to {several[-1]:,}" if len(several) > 1 else "") if several else ""
