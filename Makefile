@@ -18,6 +18,7 @@ test: .venv/tested
 # make bench RACE=directory compares with a hand-written kernel as well
 bench: .venv/installed
 	$(BIN)/python benchmarks/rounds.py $(if $(RACE),--race $(RACE))
+	$(BIN)/python benchmarks/study.py
 
 # the page on the paper's tables, from the studies' own output
 docs: .venv/installed

@@ -1,7 +1,9 @@
 """What went wrong, where, and what to do about it."""
 
+import contextlib
 import functools
 import re
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -36,10 +38,17 @@ class WorkerLost(DebanditError):  # noqa: N818 (as above)
     exit_code = 1
 
 
-def worker_lost(error: BaseException) -> WorkerLost:
-    """The error for an executor that broke."""
-    remedy = "Was it killed, or was memory short? A study keeps what was finished: run it again to go on."
-    return WorkerLost(f"a worker process ended before its work was done ({error})", remedy=remedy)
+@contextlib.contextmanager
+def work_elsewhere() -> Iterator[None]:
+    """Around asking another process for its result: what it did not finish is an error of ours."""
+    try:
+        yield
+    except (DebanditError, TimeoutError):
+        raise
+    except Exception as error:
+        remedy = "Was it killed, or was memory short? A study keeps what was finished: run it again to go on."
+        what = f"a worker ended before its work was done ({type(error).__name__}: {shorten(str(error), 200)})"
+        raise WorkerLost(what, remedy=remedy) from error
 
 
 class CacheWarning(UserWarning):

@@ -84,13 +84,56 @@ def test_demo_tells_the_story_and_the_next_step():
 
 
 def test_study(tmp_path):
-    assert "table1" in run("study", "list").stdout
-    result = run("study", "table1", "-o", "out", "--experiments", 20, "--runs", 20, cwd=tmp_path)
+    assert "figure3" in run("study", "list").stdout
+    small = ("--experiments", 20, "--runs", 20)
+    result = run("study", "figure2", *small, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["rows.csv", "rows.parquet", "table.md"]
-    assert "UCB, Normal" in result.stdout
+    assert "cell 2 of 2 done, 20 experiments" in result.stderr  # a plain line, for this is no terminal
+    assert "wrote debandit-out/figure2/figure.pdf" in result.stdout
+    folder = tmp_path / "debandit-out" / "figure2"
+    names = {"cells", "table.md", "rows.csv", "rows.parquet", "figure.svg", "figure.png", "figure.pdf"}
+    assert {path.name for path in folder.iterdir()} == names
+    picture = (folder / "figure.svg").read_bytes()
+    (folder / "figure.svg").unlink()
+    again = run("study", "figure2", "--draw-only", cwd=tmp_path)
+    assert (again.stderr, again.stdout.count("wrote")) == ("", 3)
+    assert (folder / "figure.svg").read_bytes() == picture
+    quiet = run("study", "figure2", *small, "-q", "-o", "other", cwd=tmp_path)
+    assert quiet.stderr == ""
+    assert all(line.startswith("wrote other/") for line in quiet.stdout.splitlines())
+    assert (tmp_path / "other" / "rows.csv").read_bytes() == (folder / "rows.csv").read_bytes()
+
+
+def test_study_mistakes(tmp_path):
     assert "there is no study 'tabel1'" in fails(2, "study", "tabel1")
     assert "cannot read the file" in fails(2, "study", "none.toml", cwd=tmp_path)
+    assert "there are no rows to draw" in fails(2, "study", "table1", "--draw-only", cwd=tmp_path)
+    assert "names the file to write" in fails(2, "study", "new", cwd=tmp_path)
+    assert "names the file to write" in fails(2, "study", "table1", "table2", cwd=tmp_path)
+    assert run("study", "new", "my.toml", cwd=tmp_path).stdout.startswith("wrote my.toml")
+    assert "it would be lost" in fails(2, "study", "new", "my.toml", cwd=tmp_path)
+    assert "not both" in fails(2, "study", "table1", "--workers", 2, "--cluster", "tcp://127.0.0.1:1", cwd=tmp_path)
+    (tmp_path / "file").write_text("")
+    assert "cannot make the directory" in fails(2, "study", "table1", "-o", "file", cwd=tmp_path)
+
+
+def test_a_study_s_memory_does_not_grow(tmp_path):
+    """50 times the experiments, the same memory; below 500 MB in all."""
+    code = """
+import resource, sys
+import debandit as db
+from debandit.study import Bins, Cell
+cell = Cell("x", db.EpsilonGreedy(0.1), db.worlds.Normal([1, 1.5], [1, 1]), 20, ("naive", "gaussian", "ipw"), runs=5,
+            experiments=int(sys.argv[1]), histogram=Bins(0, 2, 20))
+db.Study("memory", (cell,)).run()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    few, many = (
+        int(subprocess.run([sys.executable, "-c", code, n], capture_output=True, text=True, check=True).stdout)
+        for n in ("4000", "200000")
+    )
+    assert many < few + 20_000  # kilobytes; 196,000 experiments with 3 estimates of 2 arms would take 9,400 to keep
+    assert many < 500_000
 
 
 def test_the_embedded_trial_is_a_log_of_ucb():

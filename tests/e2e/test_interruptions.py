@@ -94,7 +94,7 @@ def test_a_killed_worker_process_is_an_error_that_loses_nothing(tmp_path, undist
     os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert b"a worker process ended" in errors
+    assert b"a worker ended before its work was done" in errors
     assert b"Traceback" not in errors
     subprocess.run(command(tmp_path, "-q"), check=True, capture_output=True)
     for name, content in undisturbed.items():

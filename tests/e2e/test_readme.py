@@ -1,4 +1,4 @@
-"""What the README tells people to type works, and prints what it shows."""
+"""What the README and the docs tell people to type works, and prints what it shows."""
 
 import os
 import re
@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from debandit.study.reading import CELL_KEYS, STUDY_KEYS
+from debandit.study.rows import FIELDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,9 +27,11 @@ def directory(tmp_path_factory):
     return tmp_path_factory.mktemp("readme")
 
 
-def test_console_blocks(directory):
-    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) >= 2
+@pytest.mark.parametrize(("name", "least"), [("README.md", 2), ("docs/studies.md", 1)])
+def test_console_blocks(directory, name, least):
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= least
+    (directory / "my.toml").unlink(missing_ok=True)  # each document starts from nothing
     for block in blocks:
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, shown = part.partition("\n")
@@ -40,6 +45,20 @@ def test_console_blocks(directory):
 def test_python_blocks(directory):
     for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         assert "corrected mean" in execute([sys.executable, "-c", block], directory)
+
+
+def test_the_page_on_studies(directory):
+    """Its TOML file is one, its Python runs, and its tables name every setting and every column."""
+    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    (file,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (directory / "my.toml").write_text(file.replace("= 1000", "= 10").replace("= 500", "= 10"))
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    printed = execute([sys.executable, "-c", code + "print(len(found.rows))"], directory)
+    assert int(printed) == 12 * 2 * (4 + 5 + 5 + 4 + 4)  # cells, arms, quantities of the five methods
+    table = set(re.findall(r"`([a-z_]+)", page))
+    assert {key for key in (*STUDY_KEYS, *CELL_KEYS) if key != "cell"} <= table
+    columns = page[page.index("`setting, rule") :].partition("`.")[0].strip("`")
+    assert [name.strip() for name in columns.replace("\n", " ").split(",")] == list(FIELDS)
 
 
 def test_make_targets():

@@ -12,7 +12,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -22,7 +22,7 @@ from tqdm import tqdm
 from debandit.engine.binomials import LONGEST, binomial_tables
 from debandit.engine.data import BERNOULLI, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
 from debandit.engine.kernels import load
-from debandit.errors import worker_lost
+from debandit.errors import work_elsewhere
 
 BLOCK = 256
 SIMULATE, DEBIAS = 1, 2  # purposes: under one seed their random streams are distinct
@@ -197,7 +197,8 @@ def _run(
         part, local = experiment.within(first, end), chunk - [first, 0, 0]
         wants = need if need.edges is None else need._replace(edges=need.edges[first:end])
         if pool is workers:
-            return chunk, pool.submit(_simulate, part, local, wants)
+            with work_elsewhere():
+                return chunk, pool.submit(_simulate, part, local, wants)
         room = None if whole is None else _slice(whole, places[start], places[start + len(chunk)])
         return chunk, pool.submit(_simulate, part, local, wants, room, stop)
 
@@ -212,12 +213,11 @@ def _run(
                     break
                 chunk, future = waiting[0]
                 try:
-                    done = future.result(timeout=0.2)
+                    with work_elsewhere() if pool is workers else contextlib.nullcontext():
+                        done = future.result(timeout=0.2)
                 except StillRunning:
                     bar.update(0)
                     continue
-                except BrokenExecutor as error:
-                    raise worker_lost(error) from None
                 waiting.popleft()
                 bar.update(int(chunk[:, 2].sum()))
                 yield chunk, done

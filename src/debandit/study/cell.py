@@ -14,7 +14,7 @@ from debandit.worlds import World
 FORMAT = 1  # of the kept results
 WITHOUT_RUNS = ("naive", "ipw", "aipw", "theorem1", "theorem2")  # methods that simulate nothing
 MOST_EXPERIMENTS = 1_000_000
-_ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 25_000_000, 1000, 4_000_000
+_ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 1000, 4_000_000
 
 
 class Bins(NamedTuple):
@@ -45,7 +45,7 @@ class Cell:
 
     @property
     def chunk_size(self) -> int:
-        """Experiments computed at once: about a tenth of a second of work, and paths that fit into memory.
+        """Experiments computed at once: about a quarter of a second of work, and paths that fit into memory.
 
         It depends on nothing but the cell, so that the same chunks come back in every run.
         """

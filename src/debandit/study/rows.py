@@ -96,7 +96,7 @@ class StudyRows:
         """An Altair chart: histograms, squared errors, ratios or biases; without `kind` the study's own."""
         from debandit.plots import draw
 
-        return draw(self.rows, kind or self.study.figure, self.study.title, self._what_was_done())
+        return draw(self.rows, kind or self.study.figure, self.study.title, self.what_was_done())
 
     def __str__(self) -> str:
         return "\n\n".join([self._heading(), render(*self._shown(), 4), *self._remarks()])
@@ -152,8 +152,8 @@ class StudyRows:
         left_out = {*(() if printed else ("paper", "z")), *(() if several else ("horizon",))}
         return rows, [column for column in COLUMNS if column.key not in left_out]
 
-    def _what_was_done(self) -> str:
-        """From the rows, for they may be older than the study's file."""
+    def what_was_done(self) -> str:
+        """How many experiments of how many rounds: from the rows, for they may be older than the study's file."""
         experiments, rounds, runs, seeds = (
             _range(row[name] for row in self.rows if row[name] is not None)
             for name in ("experiments", "horizon", "runs", "seed")
@@ -164,9 +164,9 @@ class StudyRows:
 
     def _heading(self) -> str:
         if all(row["paper"] is None for row in self.rows):
-            return self._what_was_done()
+            return self.what_was_done()
         return (
-            f"{self._what_was_done()} z = (paper - value) / standard error of the difference, where the paper's value "
+            f"{self.what_was_done()} z = (paper - value) / standard error of the difference, where the paper's value "
             f"counts as an average over {self.study.paper_experiments:,} experiments."
         )
 

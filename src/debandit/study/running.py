@@ -6,13 +6,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from pathlib import Path
 from typing import Any, Literal
 
 from tqdm import tqdm
 
-from debandit.errors import InputError, shorten, worker_lost
+from debandit.errors import InputError, shorten, work_elsewhere
 from debandit.study.cell import Cell
 from debandit.study.chunk import Chunk, run_chunk
 from debandit.study.journal import Journal
@@ -118,14 +118,15 @@ def _computed(
     try:
         while True:
             for run, chunk in itertools.islice(todo, width - len(waiting)):
-                waiting[executor.submit(run_chunk, chunk)] = run, chunk
+                with work_elsewhere():
+                    waiting[executor.submit(run_chunk, chunk)] = run, chunk
             if not waiting:
                 return
             for future in wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED).done:
                 run, chunk = waiting.pop(future)
-                yield run, chunk, future.result()
-    except BrokenExecutor as error:
-        raise worker_lost(error) from None
+                with work_elsewhere():
+                    summary = future.result()
+                yield run, chunk, summary
     finally:
         for future in waiting:
             future.cancel()
@@ -163,7 +164,7 @@ class _Report(contextlib.AbstractContextManager["_Report"]):
                 seconds = time.monotonic() - self._start
                 self._say(
                     f"cell {len(self._done)} of {len(self._runs)} done, {run.experiments:,} experiments, "
-                    f"{seconds:.0f} s so far: {shorten(run.cell.label)}"
+                    f"{seconds:.0f} s so far: {shorten(run.cell.label)}, T = {run.cell.horizon:,}"
                 )
 
     def __exit__(self, *_: object) -> None:
