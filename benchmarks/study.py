@@ -3,7 +3,7 @@
     python benchmarks/study.py
 
 A study spends its time in the kernels if they take at least 90 % of what it costs once the kernel is loaded. Loading
-(imports, numba, the kernel from the cache) costs one to two seconds whatever the size of the study, and is shown beside.
+(imports, numba, the kernel from the cache) costs one to two seconds whatever the size of the study and is shown beside.
 The clock is the threads' own CPU time around every call of a kernel, so other programs do not disturb it much.
 """
 

@@ -50,8 +50,8 @@ WORDS = {
     "beside the mean. It says that the errors of IPW and AIPW are much larger at small T: so they are in the mean "
     "under normal rewards. That they are similar at T = 100 does not hold for arm 1. The mean squared error of IPW "
     "and AIPW under normal rewards is no stable number: it hangs on a few experiments with tiny propensities, and "
-    "another seed gives another curve. The medians are stable. The correction costs variance: by its median squared error the "
-    "sample mean of arm 1 is the better one, although it is biased.",
+    "another seed gives another curve. The medians are stable. The correction costs variance: by its median "
+    "squared error the sample mean of arm 1 is the better one, although it is biased.",
     "figure4": "Under epsilon-greedy propensities are at least epsilon/2, so that all of these numbers are stable.",
     "theorem1": "The ratio of the log biases tends to 1, as the theorem says, slowly: at m = 100 one experiment in ten "
     "is still off by more than about half.",
