@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from debandit.engine.data import Floats, Ints
+from debandit.engine.data import Floats
 from debandit.errors import InputError, Refused
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
@@ -44,22 +44,11 @@ def path_propensities(
     rows = max(1, NUMBERS_AT_ONCE // (horizon * arm_count))
     for start in range(0, len(paths), rows):
         part = slice(start, start + rows)
-        pulls, sums = before(paths[part], values[part], arm_count)
-        every = policy.probabilities(np.arange(horizon), pulls, sums, horizon)
+        every = policy.path_probabilities(paths[part], values[part], arm_count)
         chances[part] = np.take_along_axis(every, paths[part, :, None].astype(np.int64), axis=-1)[..., 0]
     if not chances.all():
         _refuse(paths, chances, policy, labels)
     return chances.reshape(arms.shape)
-
-
-def before(arms: np.ndarray, rewards: Floats, arm_count: int) -> tuple[Ints, Floats]:
-    """Each arm's pulls and sum before every round, of shape (..., T, K), added up as the engine does."""
-    taken = arms[..., None] == np.arange(arm_count)
-    pulls = np.zeros(taken.shape, np.int64)
-    sums = np.zeros(taken.shape)
-    np.cumsum(taken[..., :-1, :], axis=-2, out=pulls[..., 1:, :])
-    np.cumsum(np.where(taken, rewards[..., None], 0.0)[..., :-1, :], axis=-2, out=sums[..., 1:, :])
-    return pulls, sums
 
 
 def _refuse(paths: np.ndarray, chances: Floats, policy: Policy, labels: tuple[str, ...] | None) -> None:

@@ -10,8 +10,8 @@ from peeking import Peeking
 from scipy import integrate, special, stats
 
 import debandit as db
-from debandit import replay
 from debandit.policies import RULES as BUILT_IN
+from debandit.policies import choices
 from debandit.policies.beta_draws import highest_beta, second_higher
 from debandit.policies.choices import highest_normal
 
@@ -167,7 +167,7 @@ def residuals(played, declared, horizon, runs):
     """(arm was chosen) - (its declared probability), of expectation 0, and that probability, in runs of three arms."""
     world = db.worlds.Bernoulli([0.3, 0.6, 0.5])
     made = db.simulate(RULES[played][0], world, horizon=horizon, runs=runs, seed=66, paths=True)
-    pulls, sums = replay.before(made.path_arms, made.path_rewards, 3)
+    pulls, sums = choices.before(made.path_arms, made.path_rewards, 3)
     chances = RULES[declared][0].probabilities(np.arange(horizon), pulls, sums, horizon)
     return (made.path_arms[..., None] == np.arange(3)) - chances, chances
 

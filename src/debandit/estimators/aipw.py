@@ -5,7 +5,7 @@ import numpy as np
 from debandit.engine.data import Floats
 from debandit.estimators.estimate import Estimate, Logs, Paths, as_paths, averaged
 from debandit.policies import Policy
-from debandit.replay import before
+from debandit.policies.choices import before
 
 
 def aipw(log: Logs, policy: Policy | str | None = None) -> Estimate:

@@ -92,3 +92,13 @@ def product_of_others(factors: Floats) -> Floats:
     np.cumprod(factors[:, :-1], axis=1, out=product[:, 1:])
     product[:, :-1] *= np.cumprod(factors[:, :0:-1], axis=1)[:, ::-1]
     return product
+
+
+def before(arms: np.ndarray, rewards: Floats, arm_count: int) -> tuple[Ints, Floats]:
+    """Each arm's pulls and sum before every round, of shape (..., T, K), added up as the engine does."""
+    taken = arms[..., None] == np.arange(arm_count)
+    pulls = np.zeros(taken.shape, np.int64)
+    sums = np.zeros(taken.shape)
+    np.cumsum(taken[..., :-1, :], axis=-2, out=pulls[..., 1:, :])
+    np.cumsum(np.where(taken, rewards[..., None], 0.0)[..., :-1, :], axis=-2, out=sums[..., 1:, :])
+    return pulls, sums

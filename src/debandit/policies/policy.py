@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats, RuleData
+from debandit.engine.data import Floats, Ints, RuleData
 from debandit.errors import InputError, shorten
-from debandit.policies.choices import index_probabilities
+from debandit.policies.choices import before, index_probabilities
 
 
 class Policy(ABC):
@@ -41,6 +41,15 @@ class Policy(ABC):
                 remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
             )
         return index_probabilities(self.rule(np.shape(pulls)[-1], horizon), t, pulls, sums)
+
+    def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
+        """P(arm chosen | the rounds before it) in every round of logs, from arms and rewards of shape (..., T).
+
+        The answer has shape (..., T, K). Rules that look at more than totals override it.
+        """
+        horizon = arms.shape[-1]
+        pulls, sums = before(arms, rewards, arm_count)
+        return self.probabilities(np.arange(horizon), pulls, sums, horizon)
 
     def __str__(self) -> str:
         options = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))  # type: ignore[arg-type]
