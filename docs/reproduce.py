@@ -45,7 +45,7 @@ WORDS = {
     "table2": "The biases of the sample means and of the corrected ones:",
     "figure1": "ETC is biased mildly, and the correction takes most of it off. Its histograms are hardly wider.",
     "figure2": "UCB gives arms up that looked bad by chance, so the sample mean of arm 1 has a long left tail. The "
-    "correction moves its average to where the truth is and keeps the tail.",
+    "correction moves its average most of the way to the truth and keeps the tail.",
     "figure3": "The paper shows MB, IPW and AIPW; the sample mean and Efron's bootstrap are added, and the median "
     "beside the mean. It says that the errors of IPW and AIPW are much larger at small T: so they are in the mean "
     "under normal rewards. That they are similar at T = 100 does not hold for arm 1. The mean squared error of IPW "
@@ -54,7 +54,7 @@ WORDS = {
     "squared error the sample mean of arm 1 is the better one, although it is biased.",
     "figure4": "Under epsilon-greedy propensities are at least epsilon/2, so that all of these numbers are stable.",
     "theorem1": "The ratio of the log biases tends to 1, as the theorem says, slowly: at m = 100 one experiment in ten "
-    "is still off by more than about half.",
+    "is still off by 40 % or more.",
     "theorem2": "The decay rate of the bootstrap's bias over the true one. It tends to the limit, which is 1 for "
     "normal rewards only: for others the Gaussian bootstrap has the wrong exponent, though not by more than the bound.",
 }

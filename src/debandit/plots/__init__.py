@@ -1,0 +1,113 @@
+"""Pictures of a study's rows: the figures of the paper, and a default picture of anybody's study.
+
+Each kind of picture has a file of its name, imported when it is first drawn, because altair takes long to load.
+"""
+
+import math
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from debandit.errors import InputError, printable, shorten
+from debandit.files import write_whole
+from debandit.tables import Row
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+
+class Kind(NamedTuple):
+    """Which quantity a kind of picture cannot do without, what else it shows, and its caption."""
+
+    needs: str
+    shows: tuple[str, ...]
+    caption: str
+
+
+KINDS = {
+    "histograms": Kind(
+        "share",
+        ("mean",),
+        "The estimates of the experiments, one histogram for each arm, whose name stands above its true mean. Outside: "
+        "the share of the experiments whose estimate lies beyond the axis or does not exist.",
+    ),
+    "squared errors": Kind(
+        "mse",
+        ("median_squared_error",),
+        "Squared error of the estimates, in squared units of the rewards, on a logarithmic axis, without zeros; bars "
+        "are ± one standard error. The methods are drawn a little beside each other.",
+    ),
+    "ratios": Kind(
+        "ratio",
+        ("ratio_q05", "ratio_q50", "ratio_q95", "limit", "bound"),
+        "The ratio that tends to the theorem's limit as m grows: mean and quantiles over the experiments.",
+    ),
+    "biases": Kind(
+        "bias",
+        (),
+        "Bias: mean of estimate minus true mean over the experiments, in the units of the rewards; bars are ± 1.96 "
+        "standard errors. Each kind of world has its own axis.",
+    ),
+}
+
+
+def draw(rows: Sequence[Row], kind: str, title: str, note: str = "") -> "alt.VConcatChart":
+    """One picture, as wide as a page; `note` comes under the title, before the caption of the kind."""
+    if kind not in KINDS:
+        raise InputError(f"there is no kind of picture {shorten(kind)!r}", remedy=f"The kinds are: {', '.join(KINDS)}.")
+    from debandit.plots.page import page
+
+    file = import_module(f"{__name__}.{kind.replace(' ', '_')}")
+    return page(file.lines(_frame(rows, kind)), title, note, KINDS[kind].caption)
+
+
+def save(chart: "alt.TopLevelMixin", stem: str | Path) -> list[Path]:
+    """Write stem.svg, stem.png and stem.pdf, each whole or not at all."""
+    import altair as alt
+    import vl_convert
+
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version)
+    contents: dict[str, str | bytes] = {
+        "svg": svg,
+        "png": vl_convert.svg_to_png(svg, scale=2),
+        "pdf": vl_convert.svg_to_pdf(svg),
+    }
+    paths = [Path(f"{stem}.{ending}") for ending in contents]  # with_suffix would cut the end off "gap-0.5"
+    for path, content in zip(paths, contents.values(), strict=True):
+        write_whole(path, content)
+    return paths
+
+
+def _frame(rows: Sequence[Row], kind: str) -> "pd.DataFrame":
+    """The rows that the kind shows, with the names of their arms, settings and methods in the picture."""
+    import pandas as pd
+
+    from debandit.plots.page import looks
+
+    needs, shows, _ = KINDS[kind]
+    texts, numbers = ("setting", "world", "method", "quantity"), ("truth", "value", "se")
+    identity = [*texts, "arm", "horizon", "at"]
+    columns = [*identity, *numbers]
+    frame = pd.DataFrame([[row[key] for key in columns] for row in rows], columns=columns)
+    frame = frame[frame["quantity"].isin([needs, *shows])].astype(dict.fromkeys((*numbers, "at"), float))
+    frame = frame[frame["value"].abs() < math.inf]  # NaN too is left out
+    if needs not in set(frame["quantity"]):
+        remedy = f"{kind} need rows with the quantity {needs} and finite values."
+        raise InputError(f"the rows have no {needs}", where=f"picture of {kind}", remedy=remedy)
+    twins = frame[frame.duplicated(identity)]
+    if len(twins):
+        raise InputError(
+            f"two rows have the same {', '.join(identity)}",
+            where=twins["setting"].iloc[0],
+            remedy="Draw the rows of one study at a time, and give its settings different labels.",
+        )
+    frame = frame.assign(**{key: frame[key].map(printable) for key in texts})
+    several, seen = frame["horizon"].nunique() > 1, looks(frame["method"])
+    return frame.assign(
+        name=[f"arm {arm}" for arm in frame["arm"]],
+        label=[f"{s}, T\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{h:,}" if several else s for s, h in zip(frame["setting"], frame["horizon"], strict=True)],
+        legend=[seen[method].legend for method in frame["method"]],
+    )

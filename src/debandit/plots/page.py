@@ -1,0 +1,146 @@
+"""The page that every kind of picture is drawn on: its measures, its panels, and how a method looks on it."""
+
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import altair as alt
+import pandas as pd
+
+from debandit.errors import printable
+
+Panel = alt.LayerChart | alt.FacetChart  # which alt.layer says it returns
+
+PAGE, GAP, LETTER = 680, 20, 11  # pixels; on a page of 17 cm such letters are 8 points high
+AXIS = 55  # width of what is written on a vertical axis
+SURE = 1.96  # standard errors
+
+
+class Look(NamedTuple):
+    """How a method is drawn. Shape and dashes tell methods apart where the colour is lost."""
+
+    legend: str
+    title: str
+    colour: str  # Okabe and Ito's palette, made for the colour-blind
+    shape: str
+    dash: tuple[int, ...]
+
+
+KNOWN = {
+    "naive": Look("naive (sample mean)", "Sample mean", "#000000", "circle", (1, 0)),
+    "gaussian": Look("MB (gaussian)", "MB-corrected mean", "#0072B2", "square", (7, 3)),
+    "efron": Look("EB (efron)", "EB-corrected mean", "#D55E00", "triangle-up", (2, 2)),
+    "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
+    "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
+}
+# of coprime numbers, so that many methods are needed before two look the same
+SPARE_COLOURS = ("#E69F00", "#56B4E9", "#777777")
+SPARE_SHAPES = ("cross", "triangle-right", "triangle-left", "arrow")
+SPARE_DASHES = ((9, 2, 2, 2, 2, 2), (1, 3), (14, 4), (5, 5), (3, 6))
+
+CONFIG: Any = {
+    "font": "Liberation Sans, Arial, Helvetica, sans-serif",
+    "axis": {
+        "labelFontSize": LETTER,
+        "titleFontSize": LETTER,
+        "titleFontWeight": "normal",
+        "gridColor": "#e6e6e6",
+        "labelSeparation": 4,
+        "labelBound": GAP / 2,  # or the numbers of neighbours could meet
+    },
+    "legend": {"labelFontSize": LETTER, "labelLimit": PAGE - 40, "orient": "top", "symbolSize": 90},
+    "title": {"anchor": "start", "frame": "group", "fontSize": LETTER, "subtitleFontSize": LETTER},
+    "view": {"stroke": "#bbbbbb"},
+    "text": {"fontSize": LETTER},
+}
+
+
+def page(lines: Iterable[alt.HConcatChart], title: str, *texts: str) -> alt.VConcatChart:
+    """Lines of panels below each other, with one legend."""
+    heading = {
+        "text": wrapped(title, PAGE, 16),
+        "subtitle": [line for text in texts for line in wrapped(text, PAGE)],
+        "fontSize": 16,
+        "subtitlePadding": 6,
+        "offset": 16,
+        "frame": "bounds",
+    }
+    shared: Any = {"scale": dict.fromkeys(("color", "shape", "strokeDash", "fill"), "shared")}
+    # all at once, because every method of a chart copies all of it
+    return alt.vconcat(
+        *lines, title=heading, background="white", padding=10, spacing=GAP, config=CONFIG, resolve=shared
+    )
+
+
+def block(
+    heading: str,
+    groups: Sequence[pd.DataFrame],
+    columns: int,
+    panel: Callable[[pd.DataFrame, float, bool], Panel],
+    margin: int = AXIS,
+    gap: int = GAP,
+) -> Iterator[alt.HConcatChart]:
+    """Lines of panels under a heading. What stands to the left of a line takes the margin.
+
+    A panel is drawn from its rows, its width and whether it is the first of its line.
+    """
+    columns = min(len(groups), columns)
+    width = (PAGE - margin - gap * (columns - 1)) / columns
+    title: Any = {"text": wrapped(heading, PAGE, 13), "fontSize": 13, "offset": 8, "dx": -margin}
+    for start in range(0, len(groups), columns):
+        panels = [panel(group, width, i == 0) for i, group in enumerate(groups[start : start + columns])]
+        above = title if heading and start == 0 else alt.Undefined
+        yield alt.hconcat(*panels, spacing=gap, bounds="flush", title=above)
+
+
+def y_axis(title: str, first: bool) -> dict[str, Any]:
+    """Only the first panel of a line writes on its axis."""
+    return {"title": title, "minExtent": 38} if first else {"title": None, "labels": False, "ticks": False}
+
+
+def parts(frame: pd.DataFrame, *keys: str) -> list[pd.DataFrame]:
+    """The rows that agree in the keys, in the order of the rows."""
+    return [part for _, part in frame.groupby(list(keys), sort=False)]
+
+
+def with_bars(frame: pd.DataFrame, times: float) -> pd.DataFrame:
+    """From `low` to `high`: so many standard errors to each side."""
+    half = times * frame["se"].fillna(0)
+    return frame.assign(low=frame["value"] - half, high=frame["value"] + half)
+
+
+def looks(methods: Iterable[str]) -> dict[str, Look]:
+    """Known methods look the same in every picture; others go by their own name and take what is left."""
+    unknown = [method for method in dict.fromkeys(methods) if method not in KNOWN]
+    spare = zip(cycle(SPARE_COLOURS), cycle(SPARE_SHAPES), cycle(SPARE_DASHES), strict=False)
+    return KNOWN | {m: Look(m, f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)}
+
+
+def method_channels(frame: pd.DataFrame) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
+    """Colour, shape and dashes of all methods of the picture, so that its panels share one legend."""
+    seen = looks(frame["method"])
+    names, _, colours, shapes, dashes = zip(*(seen[method] for method in frame["method"].unique()), strict=True)
+    widths, room = [pixels(name) + 35 for name in names], 0.7 * PAGE  # it begins where the panels do
+    columns = len(names) if sum(widths) < room else max(1, int(room / max(widths)))
+    legend = {"columns": columns, "symbolStrokeWidth": 0}  # the dashes of the line would fray its symbol
+    return (
+        alt.Color("legend:N", title=None, scale={"domain": names, "range": colours}, legend=legend),
+        alt.Shape("legend:N", title=None, scale={"domain": names, "range": shapes}, legend=legend),
+        alt.StrokeDash("legend:N", title=None, scale={"domain": names, "range": dashes}, legend=None),
+    )
+
+
+def wrapped(text: str, width: float, size: int = LETTER) -> list[str]:
+    """Lines of at most about so many pixels. Breaks that the text has are kept."""
+    lines: list[str] = []
+    for line in map(printable, text.splitlines()):
+        letters = int(width * len(line) / max(pixels(line, size), 1))
+        lines.extend(textwrap.wrap(line, max(letters, 8)))
+    return lines
+
+
+def pixels(text: str, size: int = LETTER) -> float:
+    """About how wide the text is: East Asian letters are square, others half as wide as high."""
+    return size * sum(1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.5 for letter in text)
