@@ -27,8 +27,32 @@ RULES = {
     "epsilon": (db.EpsilonGreedy(), oracle.epsilon_greedy()),
     "epsilon-wide": (db.EpsilonGreedy(epsilon=0.4), oracle.epsilon_greedy(0.4)),
     "uniform": (db.Uniform(), oracle.uniform()),
+    "greedy-twice": (db.Greedy(initial_pulls=2), oracle.greedy(2)),
+    "decaying": (db.DecayingEpsilonGreedy(), oracle.decaying_epsilon_greedy()),
+    "decaying-slowly": (db.DecayingEpsilonGreedy(scale=2, power=0.5), oracle.decaying_epsilon_greedy(2, 0.5)),
+    "softmax": (db.Softmax(temperature=0.2), oracle.softmax(0.2)),
+    "top-two": (db.TopTwoThompson(), oracle.top_two_thompson()),
+    "top-two-prior": (
+        db.TopTwoThompson(leader=0.8, prior_mean=0.5, prior_sd=2.0, noise_sd=0.5, initial_pulls=1),
+        oracle.top_two_thompson(0.8, 0.5, 2.0, 0.5, 1),
+    ),
+    "urn": (db.PlayTheWinner(), oracle.play_the_winner()),
+    "urn-slow": (db.PlayTheWinner(balls=3.0, added=0.5), oracle.play_the_winner(3.0, 0.5)),
 }
-DETERMINISTIC = ("etc", "etc-short", "ucb", "ucb-wide", "greedy")
+DETERMINISTIC = tuple(name for name, (policy, _) in RULES.items() if not policy.randomised)
+
+# rules that look at more than totals, or are for one number of arms only: (policy, oracle's version, arms)
+OTHERS = {
+    "kl-ucb": (db.KLUCB(), oracle.kl_ucb(), 3),
+    "kl-ucb-wide": (db.KLUCB(c=3.0), oracle.kl_ucb(3.0), 3),
+    "ucb-tuned": (db.UCBTuned(), oracle.ucb_tuned(), 3),
+    "thompson-variance": (db.ThompsonVariance(), oracle.thompson_variance(), 3),
+    "exp3": (db.Exp3(gamma=0.3), oracle.exp3(0.3), 3),
+    "exp3-scaled": (db.Exp3(gamma=0.4, low=-0.5, high=1.0), oracle.exp3(0.4, -0.5, 1.0), 3),
+    "elimination": (db.SuccessiveElimination(delta=0.5, sd=0.1), oracle.successive_elimination(0.5, 0.1), 3),
+    "postdiff": (db.TSPostDiff(c=0.2), oracle.ts_postdiff(0.2), 2),
+    "weights": (db.FixedWeights((0.5, 0.2, 0.3)), oracle.fixed_weights((0.5, 0.2, 0.3)), 3),
+}
 
 _values = np.random.default_rng(20260101)
 SKEWED = [_values.exponential(1.0 + k / 2, 30 + k) for k in range(3)]

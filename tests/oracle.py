@@ -4,6 +4,8 @@ Rules are written as in the paper's section 3 with the settings that its tables 
 ties to the lowest index. Arms and rounds are counted from 0, except in ln t, where the first round is 1.
 """
 
+import functools
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,11 +14,16 @@ from scipy import special
 
 
 class Rule(NamedTuple):
-    """How a rule chooses: decide(t, pulls, sums, rng) is an arm, probability(t, n1, s1, n2, s2) that of arm 2."""
+    """How a rule chooses: decide(t, pulls, sums, rng) is an arm, probability(t, n1, s1, n2, s2) that of arm 2.
+
+    Rules that remember more than totals have `begin(arms)`, called before a run, and `learn(arm, reward)`.
+    """
 
     opening: int
     decide: Callable
-    probability: Callable
+    probability: Callable | None = None
+    begin: Callable = lambda arms: None
+    learn: Callable = lambda arm, reward: None
 
 
 def first_best(values):
@@ -112,16 +119,193 @@ def uniform():
     return Rule(0, decide, probability)
 
 
+def greedy(opening=1):
+    def decide(t, pulls, sums, rng):
+        return first_best(means_of(pulls, sums))
+
+    return Rule(opening, decide, lambda t, n1, s1, n2, s2: (s2 / n2 > s1 / n1).astype(float))
+
+
+def decaying_epsilon_greedy(scale=5.0, power=1.0):
+    def decide(t, pulls, sums, rng):
+        return epsilon_greedy(min(1.0, scale / (t + 1) ** power)).decide(t, pulls, sums, rng)
+
+    def probability(t, n1, s1, n2, s2):
+        return epsilon_greedy(min(1.0, scale / (t + 1) ** power)).probability(t, n1, s1, n2, s2)
+
+    return Rule(1, decide, probability)
+
+
+def softmax(temperature=0.1):
+    def decide(t, pulls, sums, rng):
+        means = np.array(means_of(pulls, sums))
+        weights = np.exp((means - means.max()) / temperature)
+        return rng.choice(len(pulls), p=weights / weights.sum())
+
+    return Rule(1, decide, lambda t, n1, s1, n2, s2: special.expit((s2 / n2 - s1 / n1) / temperature))
+
+
+def kl_ucb(c=0.0):
+    @functools.cache
+    def bound(mean, pulls, t):
+        level = (math.log(t) + c * math.log(max(math.log(t), 1.0))) / pulls
+        low, high = mean, 1.0
+        for _ in range(60):
+            q = (low + high) / 2
+            entropy = mean * math.log(mean / q) if mean > 0 else 0.0
+            if mean < 1 and q < 1:
+                entropy += (1 - mean) * math.log((1 - mean) / (1 - q))
+            low, high = (low, q) if entropy > level else (q, high)
+        return low
+
+    def decide(t, pulls, sums, rng):
+        # equal arms tie exactly; others are told apart far above rounding
+        return first_best([round(bound(s / n, n, t + 1), 9) for s, n in zip(sums, pulls, strict=True)])
+
+    def probability(t, n1, s1, n2, s2):
+        pairs = zip(n1, s1, n2, s2, strict=True)
+        return np.array([float(decide(t, (a, c), (b, d), None)) for a, b, c, d in pairs])
+
+    return Rule(1, decide, probability)
+
+
+def top_two_thompson(leader=0.5, prior_mean=0.0, prior_sd=1.0, noise_sd=1.0, initial_pulls=0):
+    n0 = noise_sd**2 / prior_sd**2
+
+    def decide(t, pulls, sums, rng):
+        n, s = np.array(pulls), np.array(sums)
+        means, widths = (s + n0 * prior_mean) / (n + n0), noise_sd / np.sqrt(n + n0)
+        first = np.argmax(means + widths * rng.standard_normal(len(n)))
+        if rng.random() < leader:
+            return first
+        for _ in range(100):
+            other = np.argmax(means + widths * rng.standard_normal(len(n)))
+            if other != first:
+                return other
+        return first_best([-np.inf if k == first else means[k] for k in range(len(n))])
+
+    def probability(t, n1, s1, n2, s2):
+        """With two arms the challenger is always the other one."""
+        second = thompson(prior_mean, prior_sd, noise_sd).probability(t, n1, s1, n2, s2)
+        return leader * second + (1 - leader) * (1 - second)
+
+    return Rule(initial_pulls, decide, probability)
+
+
+def play_the_winner(balls=1.0, added=1.0):
+    def urn(pulls, sums):
+        losses = [n - s for n, s in zip(pulls, sums, strict=True)]
+        others = len(pulls) - 1
+        return [balls + added * (s + (sum(losses) - lost) / others) for s, lost in zip(sums, losses, strict=True)]
+
+    def decide(t, pulls, sums, rng):
+        content = np.array(urn(pulls, sums))
+        return rng.choice(len(pulls), p=content / content.sum())
+
+    def probability(t, n1, s1, n2, s2):
+        first, second = urn((n1, n2), (s1, s2))
+        return second / (first + second)
+
+    return Rule(0, decide, probability)
+
+
+def fixed_weights(weights):
+    shares = np.array(weights) / np.sum(weights)
+    return Rule(0, lambda t, pulls, sums, rng: rng.choice(len(shares), p=shares))
+
+
+def with_rewards(opening, decide):
+    """A rule that looks at every arm's rewards: decide(t, rewards, rng)."""
+    rewards = []
+
+    def begin(arms):
+        rewards[:] = [[] for _ in range(arms)]
+
+    return Rule(
+        opening,
+        lambda t, pulls, sums, rng: decide(t, rewards, rng),
+        begin=begin,
+        learn=lambda arm, reward: rewards[arm].append(reward),
+    )
+
+
+def ucb_tuned():
+    def score(values, t):
+        share = np.log(t + 1) / len(values)
+        return np.mean(values) + np.sqrt(share * min(0.25, np.var(values) + np.sqrt(2 * share)))
+
+    # equal arms tie exactly but for rounding, which is another one here; others are told apart far above it
+    return with_rewards(1, lambda t, rewards, rng: first_best([round(score(values, t), 9) for values in rewards]))
+
+
+def thompson_variance(opening=2):
+    def decide(t, rewards, rng):
+        return first_best(
+            [np.mean(v) + max(np.std(v, ddof=1), 1e-6) / np.sqrt(len(v)) * rng.standard_normal() for v in rewards]
+        )
+
+    return with_rewards(opening, decide)
+
+
+def exp3(gamma=0.1, low=0.0, high=1.0):
+    memory = {}
+
+    def begin(arms):
+        memory["weights"] = np.ones(arms)
+
+    def decide(t, pulls, sums, rng):
+        weights = memory["weights"]
+        memory["chances"] = (1 - gamma) * weights / weights.sum() + gamma / len(weights)
+        return rng.choice(len(weights), p=memory["chances"])
+
+    def learn(arm, reward):
+        arms = len(memory["weights"])
+        memory["weights"][arm] *= np.exp(gamma * (reward - low) / (high - low) / memory["chances"][arm] / arms)
+
+    return Rule(0, decide, begin=begin, learn=learn)
+
+
+def successive_elimination(delta=0.1, sd=1.0):
+    left = []
+
+    def begin(arms):
+        left[:] = range(arms)
+
+    def decide(t, pulls, sums, rng):
+        if len({pulls[k] for k in left}) == 1:
+            n, means = pulls[left[0]], means_of(pulls, sums)
+            margin = 2 * sd * np.sqrt(2 * np.log(4 * len(pulls) * n**2 / delta) / n)
+            best = max(means[k] for k in left)
+            left[:] = [k for k in left if means[k] >= best - margin]
+        return min(left, key=lambda k: (pulls[k], k))
+
+    return Rule(1, decide, begin=begin)
+
+
+def ts_postdiff(c=0.1, alpha=1.0, beta=1.0):
+    def draws(pulls, sums, rng):
+        return [rng.beta(alpha + s, beta + n - s) for n, s in zip(pulls, sums, strict=True)]
+
+    def decide(t, pulls, sums, rng):
+        first, second = draws(pulls, sums, rng)
+        return rng.integers(2) if abs(first - second) < c else first_best(draws(pulls, sums, rng))
+
+    return Rule(0, decide)
+
+
 def simulate(rule: Rule, draw: Callable, arms: int, horizon: int, runs: int, seed: int):
     """(pulls, sums) of each run, one round at a time; draw(arm, rng) is a reward."""
     rng = np.random.default_rng(seed)
     all_pulls, all_sums = np.zeros((runs, arms), int), np.zeros((runs, arms))
     for run in range(runs):
         pulls, sums = [0] * arms, [0.0] * arms
+        rule.begin(arms)
         for t in range(horizon):
             arm = t // rule.opening if t < rule.opening * arms else rule.decide(t, pulls, sums, rng)
+            reward = draw(arm, rng)
             pulls[arm] += 1
-            sums[arm] += draw(arm, rng)
+            sums[arm] += reward
+            rule.learn(arm, reward)
         all_pulls[run], all_sums[run] = pulls, sums
     return all_pulls, all_sums
 
@@ -129,10 +313,12 @@ def simulate(rule: Rule, draw: Callable, arms: int, horizon: int, runs: int, see
 def replay(rule: Rule, arms: int, path_arms, path_rewards):
     """The arms that a deterministic rule would have chosen, given what came before."""
     pulls, sums, chosen = [0] * arms, [0.0] * arms, []
+    rule.begin(arms)
     for t, (arm, reward) in enumerate(zip(path_arms, path_rewards, strict=True)):
         chosen.append(t // rule.opening if t < rule.opening * arms else rule.decide(t, pulls, sums, None))
         pulls[arm] += 1
         sums[arm] += reward
+        rule.learn(arm, reward)
     return np.array(chosen)
 
 

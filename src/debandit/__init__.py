@@ -10,16 +10,31 @@ from debandit.version import __version__
 
 if TYPE_CHECKING:
     from debandit import estimators, theory, worlds
+    from debandit.checking import Fit, check
     from debandit.debiasing import debias
     from debandit.errors import DebanditError, InputError, Refused
     from debandit.log import ExperimentLog
     from debandit.policies import (
+        KLUCB,
         UCB,
         BetaThompson,
+        DecayingEpsilonGreedy,
         EpsilonGreedy,
+        Exp3,
         ExploreThenCommit,
+        FixedWeights,
+        Greedy,
+        PlayTheWinner,
         Policy,
+        ScoreRule,
+        SelectRule,
+        Softmax,
+        SuccessiveElimination,
         ThompsonSampling,
+        ThompsonVariance,
+        TopTwoThompson,
+        TSPostDiff,
+        UCBTuned,
         Uniform,
     )
     from debandit.readers import read_log
@@ -28,6 +43,8 @@ if TYPE_CHECKING:
     from debandit.study import Study
 
 _HOMES = {
+    "check": "checking",
+    "Fit": "checking",
     "debias": "debiasing",
     "Debiased": "result",
     "ExperimentLog": "log",
@@ -45,24 +62,54 @@ _HOMES = {
     "BetaThompson": "policies",
     "EpsilonGreedy": "policies",
     "Uniform": "policies",
+    "DecayingEpsilonGreedy": "policies",
+    "Exp3": "policies",
+    "FixedWeights": "policies",
+    "Greedy": "policies",
+    "KLUCB": "policies",
+    "PlayTheWinner": "policies",
+    "ScoreRule": "policies",
+    "SelectRule": "policies",
+    "Softmax": "policies",
+    "SuccessiveElimination": "policies",
+    "ThompsonVariance": "policies",
+    "TopTwoThompson": "policies",
+    "TSPostDiff": "policies",
+    "UCBTuned": "policies",
 }
 
 __all__ = [
+    "KLUCB",
     "UCB",
     "BetaThompson",
     "DebanditError",
     "Debiased",
+    "DecayingEpsilonGreedy",
     "EpsilonGreedy",
+    "Exp3",
     "ExperimentLog",
     "ExploreThenCommit",
+    "Fit",
+    "FixedWeights",
+    "Greedy",
     "InputError",
+    "PlayTheWinner",
     "Policy",
     "Refused",
     "Runs",
+    "ScoreRule",
+    "SelectRule",
+    "Softmax",
     "Study",
+    "SuccessiveElimination",
+    "TSPostDiff",
     "ThompsonSampling",
+    "ThompsonVariance",
+    "TopTwoThompson",
+    "UCBTuned",
     "Uniform",
     "__version__",
+    "check",
     "debias",
     "estimators",
     "read_log",

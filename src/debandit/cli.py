@@ -17,6 +17,7 @@ from debandit.version import __version__
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from debandit.policies import Policy
     from debandit.study import Study
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -32,12 +33,17 @@ class _WithListing(click.Command):
         from debandit.policies import RULES
         from debandit.spec import listing
 
-        for title, makers in (("Rules", RULES), ("Worlds", getattr(worlds, self.worlds))):
+        shown = [("Rules", RULES), *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else [])]
+        for title, makers in shown:
             formatter.write(f"\n{title} (options with their defaults):\n{listing(makers)}\n")
 
 
 class _WithGivenWorlds(_WithListing):
     worlds = "GIVEN"
+
+
+class _WithRules(_WithListing):
+    worlds = ""
 
 
 def _read_runs(_context: click.Context, _option: click.Parameter, text: str) -> int | str:
@@ -72,6 +78,27 @@ def _workers(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def _log_and_rule(command: Callable[..., None]) -> Callable[..., None]:
+    """The log, its columns, and the rule that made it."""
+    for option in (
+        click.option(
+            "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
+        ),
+        click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
+        click.option("--reward", default="reward", show_default=True, metavar="COLUMN", help="Column of the rewards."),
+        click.option("--arm", default="arm", show_default=True, metavar="COLUMN", help="Column of the arms."),
+        click.option("--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options."),
+        click.argument("log", metavar="LOG.csv"),
+    ):
+        command = option(command)
+    return command
+
+
+_unseen = click.option(
+    "--unseen", callback=_read_pair, metavar="MEAN,SD", help="World of the arms without a reward in the log."
+)
+
+
 @click.group(context_settings=SETTINGS)
 @click.version_option(__version__, "-V", "--version", prog_name="debandit")
 def commands() -> None:
@@ -79,18 +106,14 @@ def commands() -> None:
 
     \b
     debandit demo                                            see what it is about
+    debandit check trial.csv --policy "ucb(c=1)"             did this rule make this log?
     debandit debias trial.csv --policy "ucb(c=1)"            correct your own
     debandit simulate --policy ucb --world "bernoulli(means=[0.3,0.6])" --horizon 100
     """
 
 
 @commands.command(cls=_WithListing)
-@click.argument("log", metavar="LOG.csv")
-@click.option("--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options.")
-@click.option("--arm", default="arm", show_default=True, metavar="COLUMN", help="Column of the arms.")
-@click.option("--reward", default="reward", show_default=True, metavar="COLUMN", help="Column of the rewards.")
-@click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]")
-@click.option("--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]")
+@_log_and_rule
 @click.option("--world", default="gaussian", show_default=True, metavar="WORLD", help="The bootstrap world.")
 @click.option(
     "--runs",
@@ -100,7 +123,8 @@ def commands() -> None:
     metavar="auto|N",
     help="Simulated experiments.",
 )
-@click.option("--unseen", callback=_read_pair, metavar="MEAN,SD", help="World of the arms without a reward in the log.")
+@_unseen
+@click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @_seed
 @_workers
@@ -114,6 +138,7 @@ def debias(
     world: str,
     runs: Any,
     unseen: tuple[float, float] | None,
+    force: bool,
     json_path: str | None,
     seed: int,
     threads: int | None,
@@ -123,26 +148,67 @@ def debias(
     """Correct the arm means of a logged experiment.
 
     The log is a CSV file with one row per round in the order of time. The rule is run again, many times, in a world
-    built from the log, where the truth is known; the bias seen there is taken off the real means.
+    built from the log, where the truth is known; the bias seen there is taken off the real means. A log that the rule
+    cannot have made is refused.
     """
     from debandit.debiasing import debias as run
     from debandit.executors import chosen
     from debandit.files import check_target
-    from debandit.policies import as_policy
     from debandit.readers import read_log
     from debandit.worlds import as_bootstrap
 
-    rule, bootstrap = as_policy(policy, "--policy"), as_bootstrap(world, "--world")
+    rule, bootstrap = _rule(policy), as_bootstrap(world, "--world")
     data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms))
     if json_path is not None and check_target(json_path) == Path(os.path.realpath(log)):
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     with chosen(workers, cluster) as executor:
         result = run(
-            data, rule, world=bootstrap, runs=runs, seed=seed, unseen=unseen, threads=threads, executor=executor
+            data,
+            rule,
+            world=bootstrap,
+            runs=runs,
+            seed=seed,
+            unseen=unseen,
+            threads=threads,
+            executor=executor,
+            force=force,
         )
     click.echo(str(result))
     if json_path is not None:
         result.to_json(json_path)
+
+
+@commands.command(cls=_WithRules)
+@_log_and_rule
+@_unseen
+@_seed
+@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]")
+@click.pass_context
+def check(
+    context: click.Context,
+    log: str,
+    policy: str,
+    arm: str,
+    reward: str,
+    time: str | None,
+    arms: str | None,
+    unseen: tuple[float, float] | None,
+    seed: int,
+    threads: int | None,
+) -> None:
+    """Did this rule make this log? Ends with the exit code 0 if it may have, with 1 if not.
+
+    A correction with the wrong rule is worthless. Choices that the rule never makes are listed, the first one with the
+    rule's scores; the choices of a randomised rule are tested. So are the rewards, for drift and dependence.
+    """
+    from debandit.checking import check as run
+    from debandit.readers import read_log
+
+    rule = _rule(policy)
+    data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms))
+    fit = run(data, rule, seed=seed, unseen=unseen, threads=threads)
+    click.echo(str(fit))
+    context.exit(0 if fit.fits else 1)
 
 
 @commands.command(cls=_WithGivenWorlds)
@@ -164,12 +230,11 @@ def simulate(
 ) -> None:
     """Run a rule in a world that you describe, and see how biased its sample means are."""
     from debandit.executors import chosen
-    from debandit.policies import as_policy
     from debandit.simulation import tally
     from debandit.tables import Column, decimals_for, render
     from debandit.worlds import as_world
 
-    rule, place = as_policy(policy, "--policy"), as_world(world, "--world")
+    rule, place = _rule(policy), as_world(world, "--world")
     if place.means.ndim != 1:
         raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
     with chosen(workers, cluster) as executor:
@@ -264,12 +329,11 @@ def study(
         for known in shipped_names():
             click.echo(f"{known:10} {Study.shipped(known).title}")
         return
-    plans = {
-        each: Study.shipped(each) for each in (PAPER if name == "paper" else () if name.endswith(".toml") else (name,))
-    }
+    if name == "paper":
+        plans = {each: Study.shipped(each) for each in PAPER}
+    else:
+        plans = {name: Study.from_toml(name) if name.endswith(".toml") else Study.shipped(name)}
     folder = Path(output or Path("debandit-out") / Path(name).name.removesuffix(".toml"))
-    if name.endswith(".toml"):
-        plans = {name: Study.from_toml(name)}
     with chosen(workers, cluster) as executor:
         for each, plan in plans.items():
             target = folder / each if len(plans) > 1 else folder
@@ -295,6 +359,14 @@ def _run_study(
         click.echo(f"wrote {path}")
 
 
+def _rule(text: str) -> "Policy":
+    from debandit.policies import as_policy
+
+    if ".py:" in text:
+        click.echo(f"debandit runs the file {text.partition('.py:')[0]}.py for its rule", err=True)
+    return as_policy(text, "--policy")
+
+
 def _labels(text: str | None) -> list[str] | None:
     try:
         return None if text is None else [label.strip() for label in next(csv.reader([text]), [])]
@@ -313,9 +385,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a label must not fail to print because a terminal lacks a letter
             stream.reconfigure(errors="replace")
     try:
-        commands.main(arguments, prog_name="debandit", standalone_mode=False)
+        code = commands.main(arguments, prog_name="debandit", standalone_mode=False)
         sys.stdout.flush()
-        return 0
+        return code or 0
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:

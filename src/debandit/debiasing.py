@@ -7,13 +7,23 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from debandit.checking import check_before_debiasing
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
 from debandit.errors import InputError, Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.result import Debiased, Histogram, Path, Settings
-from debandit.simulation import MOST_RUNS, Runs, checked_count, checked_seed, checked_workers, experiment_of, fits
+from debandit.simulation import (
+    MOST_RUNS,
+    Runs,
+    checked_count,
+    checked_seed,
+    checked_workers,
+    enough_rounds,
+    experiment_of,
+    fits,
+)
 from debandit.version import __version__
 from debandit.worlds import Bootstrap, Unseen, World, as_bootstrap
 
@@ -35,6 +45,7 @@ def debias(
     threads: int | None = None,
     executor: Executor | None = None,
     log_index: int = 0,
+    force: bool = False,
 ) -> Debiased: ...
 @overload
 def debias(
@@ -48,6 +59,7 @@ def debias(
     threads: int | None = None,
     executor: Executor | None = None,
     log_index: int = 0,
+    force: bool = False,
 ) -> list[Debiased]: ...
 def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
@@ -60,6 +72,7 @@ def debias(
     threads: int | None = None,
     executor: Executor | None = None,
     log_index: int = 0,
+    force: bool = False,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
 
@@ -67,6 +80,10 @@ def debias(
     sample mean, at most 200,000. `unseen=(mean, sd)` gives arms without a reward a world. Many logs in one call give
     a list; the random numbers of a log depend on the seed and on its place in that list, counted from `log_index`.
     Not a bit depends on `threads` (None: all cores), or on the `executor` that is used instead of them.
+
+    First the rule is checked against the log (see `check`). A log that it cannot have made is refused, unless `force`d;
+    one that it hardly made has a warning in the result. Of more than 20 logs only the impossible are found, and only
+    for rules without randomness.
     """
     logs = [log] if isinstance(log, ExperimentLog) else list(log)
     if not all(isinstance(one, ExperimentLog) for one in logs):
@@ -92,11 +109,15 @@ def debias(
             version=__version__,
         )
 
+    worlds = [_world_of(one, rule, bootstrap, stand_in) for one in logs]
+    doubts = check_before_debiasing(
+        logs, rule, seed=int(seed), unseen=stand_in, force=force, threads=threads, executor=executor
+    )
     results: dict[int, Debiased] = {}
-    for batch, experiment in _batches(logs, rule, bootstrap, stand_in, int(seed), log_index):
+    for batch, experiment in _batches(logs, worlds, rule, int(seed), log_index):
         estimates = _estimate(experiment, [logs[i] for i in batch], count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
-            results[i] = _result(logs[i], estimate, settings_of(i))
+            results[i] = _result(logs[i], estimate, settings_of(i), doubts[i])
     ordered = [results[i] for i in range(len(logs))]
     return ordered[0] if isinstance(log, ExperimentLog) else ordered
 
@@ -124,15 +145,9 @@ def estimated_biases(
 
 
 def _batches(
-    logs: Sequence[ExperimentLog],
-    policy: Policy,
-    bootstrap: Bootstrap,
-    unseen: Unseen | None,
-    seed: int,
-    log_index: int,
+    logs: Sequence[ExperimentLog], worlds: Sequence[World], policy: Policy, seed: int, log_index: int
 ) -> Iterator[tuple[list[int], spread.Experiment]]:
     """Logs with the same number of arms and rounds as stacks of worlds, with their places among the logs."""
-    worlds = [_world_of(log, policy, bootstrap, unseen) for log in logs]
     alike = defaultdict(list)
     for i, log in enumerate(logs):
         alike[len(log.labels), log.horizon].append(i)
@@ -161,6 +176,7 @@ def _world_of(log: ExperimentLog, policy: Policy, bootstrap: Bootstrap, unseen: 
         raise _no_world(listed(log.unseen))
     if policy.binary_rewards and not log.binary:
         raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    enough_rounds(policy, len(log.labels), log.horizon)
     world = bootstrap.fit(log, unseen)
     fits(policy, world)
     return world
@@ -240,7 +256,7 @@ def _histogram_edges(experiment: spread.Experiment, workers: spread.Workers) -> 
     return np.stack((low - margin, high + margin), axis=-1)
 
 
-def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings) -> Debiased:
+def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts: list[str]) -> Debiased:
     corrected = log.means - estimate.bias
     bias = np.where(log.pulls > 0, estimate.bias, np.nan)
     histograms = tuple(
@@ -258,7 +274,7 @@ def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings) -> Debi
         never_pulled=estimate.never_pulled,
         runs=estimate.runs,
         stopped_because=estimate.stopped_because,
-        warnings=tuple(_warnings(log, bias, estimate, corrected)),
+        warnings=(*doubts, *_warnings(log, bias, estimate, corrected)),
         settings=settings,
         histograms=histograms,
         path=_thinned_path(log),

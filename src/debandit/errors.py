@@ -4,6 +4,7 @@ import contextlib
 import functools
 import re
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any
 
 
@@ -46,9 +47,12 @@ def work_elsewhere() -> Iterator[None]:
     except (DebanditError, TimeoutError):
         raise
     except Exception as error:
-        remedy = "Was it killed, or was memory short? A study keeps what was finished: run it again to go on."
-        what = f"a worker ended before its work was done ({type(error).__name__}: {shorten(str(error), 200)})"
-        raise WorkerLost(what, remedy=remedy) from error
+        reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
+        if isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ == "KilledWorker":
+            remedy = "Was it killed, or was memory short? A study keeps what was finished: run it again to go on."
+            raise WorkerLost(f"a worker ended before its work was done ({reason})", remedy=remedy) from error
+        remedy = "Rules and worlds must be ones that another process can import."
+        raise WorkerLost(f"the work could not be done elsewhere ({reason})", remedy=remedy) from error
 
 
 class CacheWarning(UserWarning):
@@ -58,6 +62,14 @@ class CacheWarning(UserWarning):
 def printable(text: str) -> str:
     """One line of text without anything that a terminal would obey or an encoder refuse."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+def quoted(value: object, length: int = 60) -> str:
+    """A value as it was written, for messages; whatever it is."""
+    try:
+        return shorten(repr(value), length)
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        return f"a {type(value).__name__}"
 
 
 def shorten(text: str, length: int = 60) -> str:

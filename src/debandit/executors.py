@@ -1,22 +1,35 @@
 """Where work can be done besides this process's own threads. Anything else with `submit` works as well."""
 
 import contextlib
+import logging
 import multiprocessing
+import multiprocessing.connection
+import os
+import re
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 from debandit.simulation import checked_count
 
 
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[Executor]:
     """So many processes of this machine, one thread each."""
-    count = checked_count("workers", count, 1000)
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    count = checked_count("workers", count, 256)
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_end_with_the_parent)
+    with _interrupts_ignored():  # children inherit it: Ctrl-C is for the parent, which then ends them
+        for _ in range(count):
+            pool.submit(time.sleep, 0.05)
     try:
         yield pool
+    except BaseException:
+        for process in list((pool._processes or {}).values()):  # their chunks are computed again
+            process.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -30,10 +43,13 @@ def dask_cluster(address: str) -> Iterator[Executor]:
         raise InputError(
             "Dask is not installed", where="cluster", remedy="Install it with: pip install 'debandit[cluster]'"
         ) from None
+    remedy = "Give the address that `dask scheduler` printed, such as tcp://host:8786."
+    if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:\d+", address):
+        raise InputError("not the address of a cluster", where=shorten(address), remedy=remedy)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our own messages say what is wrong
     try:
         client = distributed.Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError) as error:
-        remedy = "Give the address that `dask scheduler` printed, such as tcp://host:8786."
         raise InputError(f"cannot reach the cluster ({error})", where=address, remedy=remedy) from None
     with client:
         if not client.scheduler_info()["workers"]:
@@ -53,6 +69,25 @@ def chosen(workers: int | None, cluster: str | None) -> Iterator[Executor | None
         yield executor
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    """Ctrl-C reaches all processes of a terminal; the parent cancels what the others are to do."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end_with_the_parent() -> None:
+    """A worker must not outlive a parent that was killed."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            multiprocessing.connection.wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

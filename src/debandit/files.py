@@ -45,3 +45,13 @@ def write_new(path: str | Path, content: str) -> None:
     if check_target(path).exists():
         raise InputError("there is such a file, and it would be lost", where=str(path), remedy="Choose another name.")
     write_whole(path, content)
+
+
+def made_directory(path: str | Path) -> Path:
+    """The directory, made if it is not there."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the directory ({error.strerror})", where=str(path)) from None
+    return folder

@@ -8,7 +8,7 @@ import numpy as np
 
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError, quoted, shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.worlds import World, as_world
@@ -181,7 +181,7 @@ def enough_rounds(policy: Policy, arm_count: int, horizon: int) -> None:
 def checked_seed(seed: int) -> int:
     """Streams are keyed by 64 bits."""
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise InputError(f"a seed is a whole number from 0 to 2^64 - 1, not {shorten(repr(seed))}", where="seed")
+        raise InputError(f"a seed is a whole number from 0 to 2^64 - 1, not {quoted(seed)}", where="seed")
     return int(seed)
 
 
@@ -199,5 +199,5 @@ def checked_count(name: str, value: object, most: int, least: int = 1) -> int:
     """A whole number within limits."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value <= most:
         return int(value)
-    what = f"{name} must be a whole number from {least} to {most:,}, not {shorten(repr(value))}"
+    what = f"{name} must be a whole number from {least} to {most:,}, not {quoted(value)}"
     raise InputError(what, where=name)

@@ -228,7 +228,7 @@ def test_labels_are_shown_as_text(tmp_path):
     (tmp_path / "x.csv").write_text(
         'arm,reward\n"=HYPERLINK(""x"")",1\n<script>,2\n"=HYPERLINK(""x"")",2\n<script>,0\n'
     )
-    result = run("debias", "x.csv", "--policy", "ucb", "--runs", 100, cwd=tmp_path)
+    result = run("debias", "x.csv", "--policy", "uniform", "--runs", 100, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert '=HYPERLINK("x")' in result.stdout
     assert "<script>" in result.stdout

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import debandit as db
+from debandit.engine.spread import width_of
 from debandit.executors import chosen, processes
 from debandit.study import Cell
 
@@ -161,6 +162,15 @@ def test_a_worker_of_the_cluster_is_killed(cluster, study, rows, tmp_path):
         assert list(map(repr, there.rows)) == list(map(repr, rows))
 
 
-def test_a_cluster_that_is_not_there():
-    with pytest.raises(db.InputError, match="cannot reach the cluster"), chosen(None, "tcp://127.0.0.1:9"):
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [("tcp://127.0.0.1:9", "cannot reach the cluster"), ("nonsense", "not the address"), ("tcp://host:abc", "not the")],
+)
+def test_a_cluster_that_is_not_there(address, message):
+    with pytest.raises(db.InputError, match=message), chosen(None, address):
         pass
+
+
+def test_all_workers_of_a_cluster_are_used(cluster):
+    with distributed.Client(cluster, set_as_default=False) as client:
+        assert width_of(client.get_executor()) == 2

@@ -41,7 +41,7 @@ def test_etc_is_the_closed_form(log):
     exact = -(horizon - 2 * m) / (horizon - m) * one.variances / np.sqrt(2 * np.pi * total * m)
     exact = exact * np.exp(-m / (2 * total) * (one.means[0] - one.means[1]) ** 2)
     assert np.abs(z_scores(result.bias - exact, result.bias_se)).max() < Z
-    wrong = db.debias(one, db.ExploreThenCommit(pulls=5), runs=200_000, seed=1)  # control
+    wrong = db.debias(one, db.ExploreThenCommit(pulls=5), runs=200_000, seed=1, force=True)  # control
     assert np.abs(z_scores(wrong.bias - exact, wrong.bias_se)).max() > 2 * Z
 
 
@@ -68,14 +68,14 @@ def test_auto_stops_at_the_limit():
     """One arm's mean is known so well that its target cannot be reached: 2,500 pulls in the log, one in each run."""
     quiet = np.tile([-1e-3, 1e-3], 1250)  # the target is 0.1 * 1e-3 / sqrt(2500) = 2e-6; one pull in each of 200,000
     log = db.ExperimentLog(["a"] * 2500 + ["b"] * 3, [*quiet, 4.9, 5.0, 5.1])  # runs gives 1e-3 / sqrt(200000) = 2.2e-6
-    result = db.debias(log, db.EpsilonGreedy(epsilon=0.0), world="gaussian", seed=1)
+    result = db.debias(log, db.EpsilonGreedy(epsilon=0.0), world="gaussian", seed=1, force=True)
     assert result.runs == AUTO_CAP
     assert "limit of 200,000" in result.stopped_because
 
 
 def test_many_logs_in_one_call(log):
     other = db.ExperimentLog(["a", "b", "c"] * 20, np.arange(60.0) % 7)
-    together = db.debias([log, other, log], db.UCB(), seed=4)
+    together = db.debias([log, other, log], db.UCB(), seed=4, force=True)
     alone = db.debias(log, db.UCB(), seed=4)
     np.testing.assert_array_equal(together[0].bias, alone.bias)
     assert together[1].labels == ("a", "b", "c")
@@ -113,7 +113,7 @@ def test_unseen_arms_are_refused_or_given_a_world():
 
 
 def test_warnings_say_what_is_wrong():
-    once = db.debias(db.ExperimentLog(["a"] * 9 + ["b"], [*range(9), 2.5]), db.UCB(), runs=500)
+    once = db.debias(db.ExperimentLog(["a"] * 9 + ["b"], [*range(9), 2.5]), db.UCB(), runs=500, force=True)
     assert any(warning.startswith("b: pulled once") for warning in once.warnings)
     binary = db.ExperimentLog(["a", "b"] * 30, [1, 1] * 29 + [0, 0])
     outside = db.debias(binary, db.EpsilonGreedy(), runs=3000)
@@ -127,7 +127,7 @@ def test_warnings_say_what_is_wrong():
 def test_arms_that_hardly_any_run_pulls_are_named():
     """With a prior far below all rewards a run stays with the arm that it happens to pull first."""
     log = db.ExperimentLog([*range(40), *range(40)], np.linspace(9, 11, 80))
-    result = db.debias(log, db.ThompsonSampling(prior_mean=-50.0, prior_sd=1.0, noise_sd=0.001), runs=20)
+    result = db.debias(log, db.ThompsonSampling(prior_mean=-50.0, prior_sd=1.0, noise_sd=0.001), runs=20, force=True)
     assert any("and" in warning and "fewer than two runs" in warning for warning in result.warnings)
     assert (result.never_pulled > 0.5).all()
     np.testing.assert_array_equal(np.isnan(result.bias), result.never_pulled == 1)
@@ -135,7 +135,7 @@ def test_arms_that_hardly_any_run_pulls_are_named():
 
 
 def test_no_variation_at_all():
-    result = db.debias(db.ExperimentLog(["a", "b"] * 10, [1.0, 2.0] * 10), db.UCB())
+    result = db.debias(db.ExperimentLog(["a", "b"] * 10, [1.0, 2.0] * 10), db.UCB(), force=True)
     np.testing.assert_array_equal(result.bias, [0, 0])
     np.testing.assert_array_equal(result.corrected, [1, 2])
     assert (result.runs, result.stopped_because) == (AUTO_FIRST, "stopped at once because no arm's rewards vary")

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from catalogue import OTHERS, RULES
 
 import debandit as db
-from debandit.policies import RULES, as_policy
+from debandit.policies import as_policy
 
 
 def choices(policy, rewards, horizon):
@@ -59,8 +60,8 @@ def test_beta_thompson_with_a_weak_prior_is_fair_at_first():
 
 
 def test_rules_round_trip_through_their_text():
-    for rule in RULES.values():
-        assert as_policy(str(rule())) == rule()
+    for policy, *_ in (*RULES.values(), *OTHERS.values()):
+        assert as_policy(str(policy)) == policy
     odd = db.ThompsonSampling(prior_mean=-1.5, noise_sd=2, initial_pulls=3, center="sample")
     assert as_policy(str(odd)) == odd
     assert as_policy("thompson(center=sample, initial_pulls=1)").center == "sample"

@@ -204,11 +204,13 @@ def test_deterministic_rules_choose_what_the_engine_chose(rule):
 
 
 def test_every_rule_says_whether_it_is_random():
-    assert {name for name, rule in BUILT_IN.items() if rule.randomised} == {
-        "thompson",
-        "beta_thompson",
-        "epsilon_greedy",
-        "uniform",
+    assert {name for name, rule in BUILT_IN.items() if not rule.randomised} == {
+        "etc",
+        "greedy",
+        "ucb",
+        "ucb_tuned",
+        "kl_ucb",
+        "successive_elimination",
     }
 
 

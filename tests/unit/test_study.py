@@ -82,9 +82,13 @@ def test_chunks_are_of_bounded_size():
     """Neither many runs nor long horizons make a chunk take minutes or memory."""
     for horizon, runs in ((10, 2), (100, 1000), (100, 10**6), (10**6, 2), (10**8, 10)):
         cell = dataclasses.replace(UCB, horizon=horizon, runs=runs)
-        assert 1 <= cell.chunk_size <= 1000
+        assert 1 <= cell.chunk_size <= 10_000
         assert cell.chunk_size == 1 or cell.chunk_size * horizon * runs <= 50_000_000
         assert cell.chunk_size == 1 or cell.chunk_size * horizon <= 4_000_000
+        weighted = dataclasses.replace(GREEDY, horizon=horizon, runs=runs)
+        assert weighted.chunk_size == 1 or weighted.chunk_size * horizon * 4 * 2 <= 4_000_000  # 2 arms
+    slow = dataclasses.replace(UCB, horizon=4000, runs=2, methods=("multiplier(weights='gaussian')",))
+    assert slow.chunk_size == 1  # 4,000 weights for each of 8,000 rewards
 
 
 def test_more_experiments_go_on_where_fewer_ended(tmp_path, monkeypatch):
@@ -106,6 +110,37 @@ class Counted:
     def __call__(self, chunk, threads=1):
         self.chunks.append((chunk.cell.label, chunk.index))
         return run_chunk(chunk, threads)
+
+
+def test_cells_that_differ_in_their_number_alone_keep_their_numbers(tmp_path, monkeypatch):
+    cut(monkeypatch, 100)
+    more = dataclasses.replace(UCB, label="more", experiments=400)
+    monkeypatch.setattr("debandit.study.running.run_chunk", counted := Counted())
+    rows = db.Study("both", (UCB, more, GREEDY), seed=5).run(tmp_path)
+    assert {(row["setting"], row["experiments"]) for row in rows.rows} == {("ucb", 300), ("more", 400), ("greedy", 300)}
+    assert len(counted.chunks) == 3 + 1 + 3  # what they share is computed once
+    other_way = db.Study("both", (more, UCB), seed=5).run()
+    assert [r["value"] for r in rows.rows if r["setting"] == "more"] == [
+        r["value"] for r in other_way.rows if r["setting"] == "more"
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Disguised(db.UCB):
+    """Calls itself ucb(c=1.0) and is another rule."""
+
+    def rule(self, arm_count, horizon):
+        return db.UCB(c=0.5).rule(arm_count, horizon)
+
+
+def test_a_rule_is_known_by_what_it_does_not_by_its_name():
+    disguised = dataclasses.replace(UCB, label="disguised", policy=Disguised())
+    assert str(disguised.policy) == str(UCB.policy)
+    assert disguised.key(5) != UCB.key(5)
+    values = {}
+    for row in db.Study("two", (UCB, disguised), seed=5).run().rows:
+        values.setdefault(row["setting"], []).append(row["value"])
+    assert values["ucb"] != values["disguised"]
 
 
 def test_until_se(monkeypatch):
@@ -153,6 +188,22 @@ def test_series_of_parts_is_the_series_of_the_whole():
     for share in (0.01, 0.05, 0.3, 0.5, 0.9, 0.99):
         assert total.quantile(share) == pytest.approx(np.quantile(known, share), rel=0.02, abs=1e-4)
     assert Series.from_json(total.to_json()).to_json() == total.to_json()
+
+
+def test_sums_do_not_cancel():
+    """A spread of 1 around 10^8, in two parts."""
+    values = 1e8 + np.random.default_rng(3).standard_normal(2000)
+    total = Series.of(values[:500]) + Series.of(values[500:])
+    assert total.sd == pytest.approx(values.std(ddof=1), rel=1e-7)
+    few, none = Series.of(values[:3]), Series.of(np.array([np.nan]))
+    assert (none + few).to_json() == (few + none).to_json() == few.to_json()
+
+
+def test_an_arm_that_nobody_pulled():
+    cell = Cell("z", db.ThompsonSampling(), db.worlds.Normal([0] * 6, [1] * 6), 1, ("naive",), experiments=2)
+    rows = db.Study("z", (dataclasses.replace(cell, histogram=(0, 1, 3)),)).run().rows
+    assert {row["n"] for row in rows if row["quantity"] == "bias"} >= {0}
+    assert all(row["n"] for row in rows if row["quantity"] == "share")
 
 
 def test_the_standard_error_of_a_median_is_its_spread():
@@ -386,6 +437,8 @@ def test_a_grid_spans_cells(tmp_path):
         (c, low, horizon) for c in (0.5, 1) for low in (0.1, 0.2, 0.3) for horizon in (20, 30)
     }
     assert {cell.label for cell in study.cells} == {f"UCB, c={c}, low={p}" for c in (0.5, 1) for p in (0.1, 0.2, 0.3)}
+    half = read(tmp_path, grid + 'label = "c {c}"\ngrid = {c = [2, 3], low = [0.5]}\n')
+    assert {cell.label for cell in half.cells} == {"c 2, low=0.5", "c 3, low=0.5"}
     named = read(tmp_path, grid + 'label = "c {c}, {low}"\ngrid = {c = [2], low = [0.5]}\n')
     assert [cell.label for cell in named.cells] == ["c 2, 0.5"] * 2
 
@@ -436,6 +489,19 @@ def test_the_example_is_a_study(tmp_path):
         ("horizon = 20", "horizon = 20\nhistogram = 7", "must be written as"),
         ("horizon = 20", "horizon = 20\nseed = -1", "line 2, seed: a seed is"),
         ("[[cell]]", "[[sell]]", r"there is no \[\[cell\]\]"),
+        ("[[cell]]", "[cell]", r"line 5, cell 1: there is no \[\[cell\]\].*\n  Write \[\[cell\]\] with two brackets"),
+        ("horizon = 20", "horizon = 20\ntitle = 5", "line 2, title: must be a text"),
+        ("horizon = 20", "horizon = 20\nfigure = []", "line 2, figure: there is no figure"),
+        ("horizon = 20", "horizon = 20\nunseen = '12'", "line 2, unseen: None is not a mean"),
+        ("horizon = 20", "horizon = 20\nmost_experiments = 3", "line 2.*most_experiments: is less than"),
+        ("horizon = 20", "horizon = 0x" + "f" * 5000, "line 1, horizon: horizon must be .* not a int"),
+        ("horizon = 20", "seed = " + "9" * 5000, "not a TOML file"),
+        ('"ucb"', '"ucb(c={c}{d})"\ngrid.c = [' + "1," * 500 + "]\ngrid.d = [" + "1," * 500 + "]", "250,000 cells are"),
+        (
+            '0.6])"',
+            '0.6])"\nlabel = "x"\n[[cell]]\nlabel = "x"\npolicy = "greedy"\nworld = "bernoulli(means=[0.1, 0.2])"',
+            "two cells of 20 rounds have the label 'x'",
+        ),
         ('"ucb"', '"ucb(c={c})"', r"line 6, cell 1, policy: \{c\} is not in the grid"),
         ('"ucb"', '"ucb"\ngrid.c = [1]', r"line 7, cell 1, grid.c: \{c\} stands neither"),
         ('"ucb"', '"ucb"\ngrid.c = 1', "line 7, cell 1, grid: must be lists of values"),
@@ -469,6 +535,7 @@ def test_lines_of_keys():
     text = "a = 1\n\n# [[cell]]\nlong = [\n  1,\n  2,\n]\n"
     text += "[[cell]]\nb = {c = 1}\nd.e = 2\n[cell.f]\ng = 1\n\n[[cell]]\nb = 3\n"
     lines = key_lines(text)
+    assert key_lines("a = '\u2028'\nb = 2\r\nc = 3")[None, ("c",)] == 3
     expected = {("a",): 1, ("long",): 4}
     assert {keys: line for (cell, keys), line in lines.items() if cell is None} == expected
     first = {(): 8, ("b",): 9, ("b", "c"): 9, ("d",): 10, ("d", "e"): 10, ("f",): 11, ("f", "g"): 12}
@@ -481,8 +548,5 @@ def test_a_summary_of_two_chunks_is_the_sum():
     both = one + two
     assert isinstance(both, Summary)
     assert both.experiments == 40
-    assert (
-        both.series["naive"]["error"][0].total
-        == one.series["naive"]["error"][0].total + two.series["naive"]["error"][0].total
-    )
+    assert both.series["naive"]["error"][0].n == 40
     assert (both.histograms["gaussian"] == one.histograms["gaussian"] + two.histograms["gaussian"]).all()

@@ -75,3 +75,11 @@ def _gamma(shape, x, u, rng, lane):
             return boost * d * v
         x, _ = normal_pair(rng, lane)
         u = 1.0 - uniform(rng, lane)
+
+
+@call
+def gamma_draw(shape, random):
+    """A Gamma(shape, 1) draw of one lane, for `draws`."""
+    rng, lane = random
+    x, _ = normal_pair(rng, lane)
+    return _gamma(shape, x, 1.0 - uniform(rng, lane), rng, lane)

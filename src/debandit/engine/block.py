@@ -29,10 +29,13 @@ class Block(NamedTuple):
     first_row: Ints  # (LANES,) row of arm 0 of the lane's world
     shift: Floats  # (K * LANES,) a reward is shift + scale * noise
     scale: Floats  # (K * LANES,)
+    state: Floats  # (LANES, S) what a selecting rule remembers of its own
+    one: Floats  # (3, K) one lane's pulls, sums and variances, side by side
+    failure: Ints  # (2,) the lane and round, counted from 1, in which a rule chose an arm that there is not
 
 
 @kernel
-def new_block(arm_count):
+def new_block(arm_count, state_size):
     size = arm_count * LANES
     return Block(
         arm_count,
@@ -51,6 +54,9 @@ def new_block(arm_count):
         np.zeros(LANES, np.int64),
         np.zeros(size),
         np.zeros(size),
+        np.zeros((LANES, state_size)),
+        np.zeros((3, arm_count)),
+        np.zeros(2, np.int64),
     )
 
 

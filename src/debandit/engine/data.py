@@ -40,6 +40,7 @@ class RuleData(NamedTuple):
     explore: Floats  # (horizon,), or empty: never
     hold: bool  # choose once after the opening and stay with it
     parameters: Floats
+    state_size: int  # numbers that a selecting rule remembers
 
 
 class Task(NamedTuple):
@@ -83,6 +84,7 @@ def rule_data(
     explore: Floats | None = None,
     hold: bool = False,
     parameters: tuple[float, ...] = (),
+    state_size: int = 0,
 ) -> RuleData:
     """A `RuleData` in which everything left out is off."""
     empty = np.empty(0)
@@ -96,6 +98,7 @@ def rule_data(
         empty if explore is None else explore,
         hold,
         np.array(parameters, dtype=np.float64),
+        state_size,
     )
 
 

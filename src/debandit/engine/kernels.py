@@ -1,8 +1,8 @@
 """Compiled kernels, kept in the user's cache directory.
 
-A kernel is the text of `loop` bound to one module of `start`, `choose` and `learn`. It is written to a file of its own,
-named by a hash of everything that went into it, because numba keeps compiled code beside the file of a function and
-notices changes of that file alone.
+A kernel is the text of `loop` bound to one module of `start`, `choose` and `learn`, or to a template of these and the
+functions of one rule. It is written to a file of its own, named by a hash of everything that went into it, because
+numba keeps compiled code beside the file of a function and notices changes of that file alone.
 """
 
 import functools
@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import os
 import platform
+import re
 import sys
 import tempfile
 import types
@@ -17,12 +18,24 @@ import warnings
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from debandit.errors import CacheWarning
 
 Kernel = Callable[..., None]
 _TEMPLATE_LINE = "from debandit.engine.index import choose, learn, start"
+_OWN_LINE = re.compile(r"^from debandit\.engine\.own import .*$", re.MULTILINE)
+
+
+class OwnKernel(NamedTuple):
+    """A template of the engine, and the text that binds a rule's own functions to it."""
+
+    template: str  # scored or selected
+    binding: str
+    file: str  # where the rule's functions come from, or empty
+
+
+KernelName = str | OwnKernel  # a module, or a template with a rule's own functions
 
 
 def cache_directory() -> Path:
@@ -37,17 +50,32 @@ def cache_directory() -> Path:
 
 
 @functools.cache
-def load(module_name: str) -> Kernel:
-    """The simulation loop for the rule whose functions are in that module."""
+def load(name: KernelName) -> Kernel:
+    """The simulation loop for one kind of rule."""
+    loop = _text_of("loop")
+    if loop.count(_TEMPLATE_LINE) != 1:
+        raise AssertionError("loop.py has lost its template line")
+    functions = f"from {name} import choose, learn, start" if isinstance(name, str) else _bound(name, name.template)
+    return _compiled(name, loop.replace(_TEMPLATE_LINE, functions), "the simulation kernel, once (about 15 s)")
+
+
+@functools.cache
+def load_replay(name: OwnKernel) -> Kernel:
+    """The rule's own functions along a log."""
+    return _compiled(name, _bound(name, f"replay_{name.template}"), "the rule's replay, once")
+
+
+def _compiled(name: KernelName, text: str, what: str) -> Kernel:
     import numba  # slow to import, and needed only here
 
     from debandit.engine.jit import OPTIONS
 
-    text = _kernel_text(module_name)
+    if isinstance(name, OwnKernel) and not name.file:  # written into a prompt: there is no file to know it again by
+        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]
     try:
-        path = _write_once(cache_directory() / "kernels" / f"{_stem(module_name, text)}.py", text)
+        path = _write_once(cache_directory() / "kernels" / f"{_stem(name, text)}.py", text)
         if not any(path.parent.glob(f"__pycache__/{path.stem}.run-*.nbi")):
-            _say("debandit: compiling the simulation kernel, once (about 15 s)")
+            _say(f"debandit: compiling {what}")
         return numba.njit(cache=True, **OPTIONS)(_import_file(path).run)  # type: ignore[no-any-return]
     except (OSError, RuntimeError) as error:  # numba raises RuntimeError where it cannot write
         warnings.warn(
@@ -56,30 +84,40 @@ def load(module_name: str) -> Kernel:
             CacheWarning,
             stacklevel=2,
         )
-        module = types.ModuleType("debandit_kernel")
-        exec(compile(text, "<debandit kernel>", "exec"), module.__dict__)  # our own text, as in the file
-        return numba.njit(**OPTIONS)(module.run)  # type: ignore[no-any-return]
+        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]
 
 
-def _kernel_text(module_name: str) -> str:
-    text = Path(__file__).with_name("loop.py").read_text(encoding="utf-8")
-    if text.count(_TEMPLATE_LINE) != 1:
-        raise AssertionError("loop.py has lost its template line")
-    return text.replace(_TEMPLATE_LINE, f"from {module_name} import choose, learn, start")
+def _module_of(text: str) -> Any:
+    module = types.ModuleType("debandit_kernel")
+    exec(compile(text, "<debandit kernel>", "exec"), module.__dict__)  # our own text, as it would be in the file
+    return module
 
 
-def _stem(module_name: str, text: str) -> str:
+def _text_of(module: str) -> str:
+    return Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+
+
+def _bound(name: OwnKernel, template: str) -> str:
+    """The template with the rule's functions in place of the example's."""
+    text, count = _OWN_LINE.subn(lambda _: name.binding, _text_of(template))
+    if count != 1:
+        raise AssertionError(f"{template}.py has lost its template line")
+    return text
+
+
+def _stem(name: KernelName, text: str) -> str:
     """A file name that changes with the sources, the versions and the processor."""
     import llvmlite.binding as llvm
     import numba
     import numpy
 
     sources = sorted(Path(__file__).parent.glob("*.py"))
-    file = importlib.import_module(module_name).__file__
+    file = importlib.import_module(name).__file__ if isinstance(name, str) else name.file
     parts = [text, *(source.read_text(encoding="utf-8") for source in (*sources, Path(str(file))))]
     parts += [numba.__version__, numpy.__version__, platform.python_version(), llvm.get_host_cpu_name()]
     parts += [llvm.get_host_cpu_features().flatten()]
-    return f"{module_name.rpartition('.')[2]}_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:20]}"
+    start = name.rpartition(".")[2] if isinstance(name, str) else name.template
+    return f"{start}_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:20]}"
 
 
 def _write_once(path: Path, text: str) -> Path:

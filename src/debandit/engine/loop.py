@@ -17,7 +17,7 @@ from debandit.engine.rewards import draw_noise, enter_world
 def run(task, rule, world, binomials, wanted, stop):
     """Simulate the runs of the task's units and hand them to whatever is wanted. See `data` for the records."""
     units = task.units
-    block = new_block(task.arm_count)
+    block = new_block(task.arm_count, rule.state_size)
     lane_unit, lane_run, lane_place = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
     lane_world, lane_key = np.full(LANES, -1), np.zeros(LANES, np.uint64)
     unit, offset, place = 0, 0, 0
@@ -41,6 +41,8 @@ def run(task, rule, world, binomials, wanted, stop):
             commit_block(task, rule, world, binomials, block)
         else:
             play_block(task, rule, world, wanted, stop, block, lane_place, filled)
+            if block.failure[1]:  # an idle lane repeats the first
+                stop[0], stop[1], stop[2] = 1, lane_run[block.failure[0]] + 1, block.failure[1]
         if not stop[0]:
             collect(task, world, wanted, block, lane_unit, lane_place, filled)
 
@@ -66,7 +68,7 @@ def play_block(task, rule, world, wanted, stop, block, lane_place, filled):
             for lane in range(filled):
                 wanted.path_arms[lane_place[lane], t] = arms[lane]
                 wanted.path_rewards[lane_place[lane], t] = rewards[lane]
-        if stop[0]:
+        if stop[0] or block.failure[1]:
             return
 
 

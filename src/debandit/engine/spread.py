@@ -14,15 +14,15 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from tqdm import tqdm
 
 from debandit.engine.binomials import LONGEST, binomial_tables
 from debandit.engine.data import BERNOULLI, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
-from debandit.engine.kernels import load
-from debandit.errors import work_elsewhere
+from debandit.engine.kernels import KernelName, load
+from debandit.errors import InputError, shorten, work_elsewhere
 
 BLOCK = 256
 SIMULATE, DEBIAS = 1, 2  # purposes: under one seed their random streams are distinct
@@ -35,7 +35,9 @@ Workers = Executor | int | None  # an executor, or a number of threads; None: as
 class Rule(Protocol):
     """What the engine needs to know of a policy: a small description that another process can be sent."""
 
-    kernel: ClassVar[str]  # the module whose functions are compiled
+    @property
+    def kernel(self) -> KernelName:
+        """What is compiled for it."""
 
     def __hash__(self) -> int: ...
 
@@ -186,7 +188,7 @@ def _run(
     share = -(-len(units) // (4 * width))  # small jobs, too, give every worker something to do until the end
     size = max(1, min(share, most // (BLOCK * experiment.horizon)))
     places = np.concatenate(([0], np.cumsum(units[:, 2])))
-    stop = np.zeros(1, np.int64)
+    stop = np.zeros(3, np.int64)  # whether to stop; the run and the round in which a rule failed, counted from 1
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
     if pool is not workers:
         _simulate(experiment.within(0, 0), units[:0], need, None, stop)  # compiles in this thread
@@ -230,9 +232,15 @@ def _run(
 
 
 def _width(workers: Workers) -> int:
-    """How many chunks are under way at once; an executor does not have to say."""
-    known = getattr(workers, "_max_workers", 8) if isinstance(workers, Executor) else workers
-    return known or os.cpu_count() or 1
+    """How many chunks are computed at once."""
+    return width_of(workers) if isinstance(workers, Executor) else workers or os.cpu_count() or 1
+
+
+def width_of(executor: Executor) -> int:
+    """How many workers an executor has, as far as it says."""
+    if hasattr(executor, "_client"):  # Dask's
+        return max(1, int(sum(executor._client.nthreads().values())))
+    return int(getattr(executor, "_max_workers", None) or 8)
 
 
 def _simulate(
@@ -241,8 +249,26 @@ def _simulate(
     """One chunk, in this thread."""
     wanted = need.room(experiment, units) if room is None else room
     kernel = load(experiment.policy.kernel)
-    kernel(*_arguments(experiment, units, wanted), np.zeros(1, np.int64) if stop is None else stop)
+    stop = np.zeros(3, np.int64) if stop is None else stop
+    try:
+        kernel(*_arguments(experiment, units, wanted), stop)
+    except Exception as error:
+        if type(error).__module__.startswith("numba"):
+            raise _not_compiled(experiment.policy, str(error)) from error
+        raise
+    if stop[1]:
+        what = f"the rule chose an arm that there is not, in run {stop[1] - 1}, round {stop[2]}"
+        raise InputError(what, where="policy", remedy=f"Arms are counted from 0 to {experiment.arm_count - 1}.")
     return wanted
+
+
+def _not_compiled(policy: Rule, error: str) -> InputError:
+    if "NRT required" in error:
+        what, remedy = "it makes new arrays in every round", "Write a loop over the arms instead."
+    else:
+        telling = [line for line in error.splitlines() if line and not line.startswith(("Failed in", "During"))]
+        what, remedy = shorten(" ".join(telling), 300), "Use numbers, arrays and functions that numba knows."
+    return InputError(f"{policy} cannot be compiled ({what})", where="policy", remedy=remedy)
 
 
 _KEPT = ("path_arms", "path_rewards", "pulls", "sums")  # one row for each run

@@ -108,6 +108,12 @@ def _frame(rows: Sequence[Row], kind: str) -> "pd.DataFrame":
     several, seen = frame["horizon"].nunique() > 1, looks(frame["method"])
     return frame.assign(
         name=[f"arm {arm}" for arm in frame["arm"]],
-        label=[f"{s}, T\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{h:,}" if several else s for s, h in zip(frame["setting"], frame["horizon"], strict=True)],
+        label=[
+            f"{s}, {_horizon(h)}" if several else s for s, h in zip(frame["setting"], frame["horizon"], strict=True)
+        ],
         legend=[seen[method].legend for method in frame["method"]],
     )
+
+
+def _horizon(rounds: int) -> str:
+    return f"T = {rounds:,}".replace(" ", "\N{NO-BREAK SPACE}")

@@ -1,37 +1,104 @@
 """The rules. This is their table of contents: the command line, the tests and the docs read it."""
 
+import re
+
 from debandit import spec
+from debandit.engine.binding import import_file
 from debandit.errors import InputError, shorten
 from debandit.policies.beta_thompson import BetaThompson
+from debandit.policies.decaying_epsilon_greedy import DecayingEpsilonGreedy
 from debandit.policies.epsilon_greedy import EpsilonGreedy
 from debandit.policies.etc import ExploreThenCommit
+from debandit.policies.exp3 import Exp3
+from debandit.policies.fixed_weights import FixedWeights
+from debandit.policies.greedy import Greedy
+from debandit.policies.kl_ucb import KLUCB
+from debandit.policies.own import ScoreRule, SelectRule
+from debandit.policies.play_the_winner import PlayTheWinner
 from debandit.policies.policy import Policy
+from debandit.policies.softmax import Softmax
+from debandit.policies.successive_elimination import SuccessiveElimination
 from debandit.policies.thompson import ThompsonSampling
+from debandit.policies.thompson_variance import ThompsonVariance
+from debandit.policies.top_two_thompson import TopTwoThompson
+from debandit.policies.ts_postdiff import TSPostDiff
 from debandit.policies.ucb import UCB
+from debandit.policies.ucb_tuned import UCBTuned
 from debandit.policies.uniform import Uniform
 
-RULES: dict[str, type[Policy]] = {
-    rule.name: rule for rule in (ExploreThenCommit, UCB, ThompsonSampling, BetaThompson, EpsilonGreedy, Uniform)
-}
+_CLASSES: tuple[type[Policy], ...] = (
+    ExploreThenCommit,
+    Greedy,
+    EpsilonGreedy,
+    DecayingEpsilonGreedy,
+    Softmax,
+    UCB,
+    UCBTuned,
+    KLUCB,
+    SuccessiveElimination,
+    ThompsonSampling,
+    ThompsonVariance,
+    TopTwoThompson,
+    BetaThompson,
+    TSPostDiff,
+    PlayTheWinner,
+    Exp3,
+    Uniform,
+    FixedWeights,
+)
+RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
 
 
 def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
-    """A rule, or the text of one: ucb, or thompson(prior_sd=10.0, noise_sd=2.0)."""
+    """A rule, or the text of one: ucb, or thompson(prior_sd=10.0, noise_sd=2.0), or my_rules.py:MyRule(c=2)."""
     if isinstance(policy, str):
-        policy = spec.build(policy, RULES, where, "rule")
+        file = re.match(r"(.*\.py):(\w+.*)", policy, re.DOTALL)
+        policy = spec.build(policy, RULES, where, "rule") if file is None else _from_file(file[1], file[2], where)
     if not isinstance(policy, Policy):
         raise InputError(f"{shorten(repr(policy))} is not a rule", where=where, remedy="For example UCB(c=1.0).")
     return policy
 
 
+def _from_file(file: str, text: str, where: str) -> Policy:
+    """The rule of a user's Python file, which is run."""
+    try:
+        module = import_file(file)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=f"{where}, {file}") from None
+    except Exception as error:
+        what = f"cannot run the file ({type(error).__name__}: {shorten(str(error), 200)})"
+        raise InputError(what, where=f"{where}, {file}") from error
+    rules = {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Policy) and value.__module__ == module.__name__
+    }
+    policy: Policy = spec.build(text, rules, f"{where}, {file}", "rule")
+    return policy
+
+
 __all__ = [
+    "KLUCB",
     "RULES",
     "UCB",
     "BetaThompson",
+    "DecayingEpsilonGreedy",
     "EpsilonGreedy",
+    "Exp3",
     "ExploreThenCommit",
+    "FixedWeights",
+    "Greedy",
+    "PlayTheWinner",
     "Policy",
+    "ScoreRule",
+    "SelectRule",
+    "Softmax",
+    "SuccessiveElimination",
+    "TSPostDiff",
     "ThompsonSampling",
+    "ThompsonVariance",
+    "TopTwoThompson",
+    "UCBTuned",
     "Uniform",
     "as_policy",
 ]

@@ -71,6 +71,27 @@ def _cumulative(a: Floats, c: Floats, x: Floats) -> Floats:
     return values
 
 
+def closer_than(distance: float, a: Floats, c: Floats) -> Floats:
+    """P(|B1 - B2| < distance) for every row of two arms with draws Beta(a, c).
+
+    The integral of f1(b) (F2(b + distance) - F2(b - distance)) over the range where arm 1 lies, by Gauss-Legendre
+    between the points where the integrand bends.
+    """
+    from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
+
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    (a1, a2), (c1, c2) = a.T[:, :, None], c.T[:, :, None]
+    ends = betaincinv(a1, c1, [1e-17, 0.5, 1.0])
+    bends = np.concatenate([ends, np.clip([[distance, 1 - distance]], ends[:, :1], ends[:, 2:])], axis=1)
+    bends = np.sort(bends, axis=1)
+    half = np.diff(bends)[..., None] / 2
+    b = ((bends[:, :-1, None] + half) + half * nodes).reshape(len(a), -1)
+    density = np.exp(xlogy(a1 - 1, b) + xlog1py(c1 - 1, -b) - betaln(a1, c1))
+    near = betainc(a2, c2, np.minimum(b + distance, 1)) - betainc(a2, c2, np.maximum(b - distance, 0))
+    chances: Floats = ((half * weights).reshape(len(a), -1) * density * near).sum(axis=1)
+    return np.clip(chances, 0.0, 1.0)
+
+
 def second_higher(alpha: float, beta: float, n1: int, n2: int, horizon: int) -> Floats:
     """P(draw of arm 2 > draw of arm 1) in the table of all wins (s1, s2) that n1 and n2 pulls can have.
 

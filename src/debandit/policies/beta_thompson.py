@@ -20,7 +20,6 @@ class BetaThompson(Policy):
 
     name: ClassVar[str] = "beta_thompson"
     randomised: ClassVar[bool] = True
-    kernel: ClassVar[str] = "debandit.engine.beta"
     binary_rewards: ClassVar[bool] = True
     alpha: float = 1.0
     beta: float = 1.0
@@ -29,6 +28,10 @@ class BetaThompson(Policy):
         # below 0.05 the draws pile up at 0 and 1 so closely that doubles cannot tell them apart
         self._check_number("alpha", low=0.05)
         self._check_number("beta", low=0.05)
+
+    @property
+    def kernel(self) -> str:
+        return "debandit.engine.beta"
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(parameters=(self.alpha, self.beta))

@@ -3,18 +3,21 @@
 import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from debandit.errors import InputError
 from debandit.policies import Policy
+from debandit.simulation import MOST_RUNS, checked_count
 from debandit.version import __version__
 from debandit.worlds import World
 
 FORMAT = 1  # of the kept results
 WITHOUT_RUNS = ("naive", "ipw", "aipw", "theorem1", "theorem2")  # methods that simulate nothing
 MOST_EXPERIMENTS = 1_000_000
-_ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 1000, 4_000_000
+_ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
 
 
 class Bins(NamedTuple):
@@ -43,32 +46,44 @@ class Cell:
     remark: str = ""
     paper: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name, least in (("horizon", 1), ("experiments", 2), ("runs", 2), ("most_experiments", 2)):
+            object.__setattr__(self, name, checked_count(name, getattr(self, name), MOST_RUNS, least))
+        if not self.methods:
+            raise InputError("a cell needs at least one method", where="methods")
+        if self.histogram is not None:
+            object.__setattr__(self, "histogram", Bins(*self.histogram))
+
     @property
     def chunk_size(self) -> int:
-        """Experiments computed at once: about a quarter of a second of work, and paths that fit into memory.
+        """Experiments computed at once: up to a second of work, and arrays that fit into memory.
 
-        It depends on nothing but the cell, so that the same chunks come back in every run.
+        It depends on nothing but the cell, so that the same chunks come back in every run. An experiment is not split.
         """
-        rounds = self.horizon * (1 + self.runs * sum(method not in WITHOUT_RUNS for method in self.methods))
-        return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // self.horizon))
+        weighted = any(method in ("ipw", "aipw") for method in self.methods)
+        numbers = self.horizon * (4 * self.world.arm_count if weighted else 1)
+        rounds = self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))
+        return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
+
+    def _work(self, method: str) -> int:
+        """Of one round of a method, as a multiple of a plain one: the multiplier bootstrap weighs every reward anew."""
+        return 0 if method in WITHOUT_RUNS else self.horizon if method.startswith("multiplier") else 1
 
     def seed(self, seed: int, chunk: int) -> int:
         """Of one chunk. It follows from what is simulated, not from the cell's place in the study."""
-        words = np.frombuffer(self._place().digest(), np.uint32)
+        words = np.frombuffer(self._place, np.uint32)
         return int(np.random.SeedSequence([seed, chunk, *words]).generate_state(1, np.uint64)[0])
 
     def key(self, seed: int) -> str:
         """A name for everything that decides the bits of a chunk's results."""
         parts = (FORMAT, __version__, seed, self.runs, self.methods, self.unseen, self.histogram, self.chunk_size)
-        digest = self._place()
-        digest.update(json.dumps(parts).encode())
-        return str(digest.hexdigest()[:32])
+        return hashlib.sha256(self._place + json.dumps(parts).encode()).hexdigest()[:32]
 
-    def _place(self) -> Any:
-        """A hash of rule, world and horizon."""
-        digest = hashlib.sha256(f"{self.policy}\0{self.horizon}\0{self.world.name}".encode())
-        kind, *arrays = self.world.data()
-        digest.update(repr(kind).encode())
-        for array in arrays:
-            digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes())
-        return digest
+    @cached_property
+    def _place(self) -> bytes:
+        """A hash of rule, world and horizon, as the engine sees them."""
+        digest = hashlib.sha256(self.policy.fingerprint.encode())
+        for part in (*self.policy.rule(self.world.arm_count, self.horizon), self.horizon, *self.world.data()):
+            array = np.asarray(part)
+            digest.update(f"{array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
+        return digest.digest()

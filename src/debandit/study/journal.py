@@ -5,6 +5,7 @@ are only ever appended. A line that was cut off by a kill or a full disk, or dam
 counts as not there; so nothing needs to be locked, repaired or trusted.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -51,6 +52,7 @@ class Journal:
         """Keep a chunk, on the disk before this returns."""
         content = f"{chunk[0]} {chunk[1]} {json.dumps(summary.to_json(), separators=(',', ':'))}".encode()
         line = hashlib.sha256(content).hexdigest()[:32].encode() + b" " + content + b"\n"
+        new = not self.path.exists()
         try:
             with self.path.open("a+b") as file:
                 place = file.seek(0, os.SEEK_END)
@@ -61,6 +63,8 @@ class Journal:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
+            if new:
+                _sync_directory(self.path.parent)
         except OSError as error:
             raise InputError(
                 f"cannot keep the results ({error.strerror})",
@@ -68,6 +72,16 @@ class Journal:
                 remedy="Make room or choose another directory with -o; what is finished is kept.",
             ) from None
         self._places[chunk] = place
+
+
+def _sync_directory(folder: Path) -> None:
+    """The name of a new file, too, must survive a power cut. (Not all systems can open a directory.)"""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _checked(line: bytes) -> tuple[tuple[int, int], bytes] | None:

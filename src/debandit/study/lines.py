@@ -7,6 +7,7 @@ from typing import Any
 
 Place = tuple[int | None, tuple[str, ...]]  # which [[cell]], counted from 0, and the names down to the key
 
+_KEY = re.compile(r"\s*[\w\"'.-]+\s*(=|\.)")
 _HEADER = re.compile(r"\[\[?\s*([A-Za-z_][\w.\- ]*?)\s*\]\]?\s*(#.*)?")
 
 
@@ -14,7 +15,7 @@ def key_lines(text: str) -> dict[Place, int]:
     """Of every key and header. A key stands on the first line without which the text up to it has not got it."""
     found: dict[Place, int] = {}
     cell = -1
-    for first, block in _blocks(text.splitlines()):
+    for first, block in _blocks(text.replace("\r\n", "\n").split("\n")):
         header = _HEADER.fullmatch(block[0].strip())
         name = header[1] if header else ""
         if name == "cell":
@@ -22,9 +23,11 @@ def key_lines(text: str) -> dict[Place, int]:
         inside = cell if name == "cell" or name.startswith("cell.") else None
         start = 0
         for end in range(1, len(block) + 1):
+            if end < len(block) and not _KEY.match(block[end]):
+                continue  # only before a new key can a text be complete; a long list need not be tried line by line
             try:
-                data = tomllib.loads("\n".join(block[:end]))
-            except (tomllib.TOMLDecodeError, RecursionError):
+                data = tomllib.loads("\n".join([*block[: 1 if start else 0], *block[start:end]]))
+            except (tomllib.TOMLDecodeError, RecursionError, ValueError):
                 continue
             for names in _paths(data):
                 found.setdefault((inside, names[1:] if inside is not None else names), first + start)

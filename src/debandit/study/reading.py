@@ -2,13 +2,14 @@
 
 import dataclasses
 import difflib
+import math
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError, quoted, shorten
 from debandit.plots import KINDS
 from debandit.policies import as_policy
 from debandit.simulation import MOST_RUNS, checked_count, checked_seed, enough_rounds, fits
@@ -29,11 +30,11 @@ MOST_CELLS = 10_000
 def read_study(path: Path | Traversable) -> Study:
     """The study of a file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot read the file ({error.strerror})", where=str(path)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, numbers of thousands of digits
         raise InputError(f"not a TOML file ({error})", where=str(path)) from None
     reader = _Reader()
     study = reader.study(data, getattr(path, "stem", path.name))
@@ -59,20 +60,23 @@ class _Reader:
         shared = {key: data[key] for key in SHARED if key in data and self._setting(data, key, None) is not None}
         parts = data.get("cell")
         if not isinstance(parts, list) or not parts:
-            self._note(InputError("there is no [[cell]] with a policy and a world"))
+            what = "there is no [[cell]] with a policy and a world"
+            remedy = "Write [[cell]] with two brackets." if "cell" in data else ""
+            self._note(InputError(what, remedy=remedy), 0 if "cell" in data else None)
             return None
         cells = [cell for i, part in enumerate(parts) for cell in self._cells(part, i, shared)]
-        if len(cells) > MOST_CELLS:
-            self._note(InputError(f"{len(cells):,} cells are more than {MOST_CELLS:,}"))
+        self._check_labels(cells)
         figure = data.get("figure", "biases")
         self._try(lambda: _check_figure(figure, cells), None, "figure")
+        texts = {"title": name, "source": ""} | {key: data[key] for key in ("title", "source") if key in data}
+        for key, text in texts.items():
+            self._try(lambda text=text: text_of(text), None, key)  # type: ignore[misc]
         seed = self._try(lambda: checked_seed(data.get("seed", 0)), None, "seed")
         printed = data.get("paper_experiments", 1000)
         self._try(lambda: checked_count("paper_experiments", printed, MOST_RUNS), None, "paper_experiments")
         if self.mistakes or seed is None:
             return None
-        title, source = str(data.get("title", name)), str(data.get("source", ""))
-        return Study(title, tuple(cells), seed, source, printed, figure)
+        return Study(texts["title"], tuple(cells), seed, texts["source"], printed, figure)
 
     def _cells(self, part: Any, i: int, shared: dict[str, Any]) -> Iterator[Cell]:
         """One [[cell]]: as many cells as its grid has points."""
@@ -89,8 +93,14 @@ class _Reader:
         if missing or grid is None or any(value is None for value in values.values()):
             return
         horizons = values.pop("horizon")
-        texts = {key: settings.get(key, "") for key in ("policy", "world", "label")}
-        for name in sorted(set(grid) - placeholders(*texts.values())):
+        count = math.prod(map(len, grid.values())) * len(horizons)
+        if count > MOST_CELLS:
+            self._note(InputError(f"{count:,} cells are more than {MOST_CELLS:,}"), i, "grid")
+            return
+        if values.get("most_experiments", math.inf) < values.get("experiments", 0):
+            self._note(InputError("is less than `experiments`, which is the least number"), i, "most_experiments")
+        texts = {key: settings.get(key, "") for key in ("policy", "world", "label", "remark")}
+        for name in sorted(set(grid) - placeholders(texts["policy"], texts["world"], texts["label"])):
             what = f"{{{name}}} stands neither in the policy nor in the world nor in the label"
             self._note(InputError(what), i, "grid", name)
         for point in points(grid):
@@ -106,23 +116,34 @@ class _Reader:
         policy = self._try(lambda: as_policy(filled(text_of(texts["policy"]), point), ""), i, "policy")
         world = self._try(lambda: _one_world(filled(text_of(texts["world"]), point)), i, "world")
         label = self._try(lambda: filled(text_of(texts["label"]), point), i, "label")
-        if policy is None or world is None or label is None:
+        remark = self._try(lambda: text_of(texts["remark"]), i, "remark")
+        if policy is None or world is None or label is None or remark is None:
             return None
-        if label and label == texts["label"] and point:  # else the points of the grid could not be told apart
-            label += "".join(f", {name}={shown(value)}" for name, value in point.items())
+        if label:  # the points of the grid must be told apart
+            unnamed = [name for name in point if name not in placeholders(texts["label"])]
+            label += "".join(f", {name}={shown(point[name])}" for name in unnamed)
         draft = Cell(
-            label=label or f"{policy} in {world}",
+            label=label or shorten(f"{policy} in {world}", 200),
             policy=policy,
             world=world,
-            remark=str(part.get("remark", "")),
+            remark=remark,
             **{"methods": ("naive", "gaussian"), **values},
         )
         self._try(lambda: fits(policy, world), i, "world")
         self._try(lambda: enough_rounds(policy, world.arm_count, draft.horizon), i, "horizon")
         methods = [self._try(lambda m=m: check_method(m, draft, ""), i, "methods") for m in draft.methods]  # type: ignore[misc]
-        cell = dataclasses.replace(draft, methods=tuple(method for method in methods if method is not None))
+        if None in methods:
+            return None
+        cell = dataclasses.replace(draft, methods=tuple(str(method) for method in methods))
         paper = self._try(lambda: printed_values(part.get("paper", {}), cell), i, "paper")
         return None if paper is None else dataclasses.replace(cell, paper=paper)
+
+    def _check_labels(self, cells: list[Cell]) -> None:
+        seen: dict[tuple[str, int], Cell] = {}
+        for cell in cells:
+            if seen.setdefault((cell.label, cell.horizon), cell) is not cell:
+                what = f"two cells of {cell.horizon:,} rounds have the label {shorten(cell.label)!r}"
+                self._note(InputError(what, remedy="Tables and figures tell cells apart by their labels."))
 
     def _setting(self, data: dict[str, Any], key: str, i: int | None) -> Any:
         return self._try(lambda: SHARED[key](data[key]), i, key)
@@ -153,8 +174,8 @@ def _one_world(text: str) -> World:
 
 
 def _check_figure(figure: Any, cells: list[Cell]) -> None:
-    if figure not in KINDS:
-        raise InputError(f"there is no figure {shorten(repr(figure))}", remedy=f"There are {', '.join(KINDS)}.")
+    if not isinstance(figure, str) or figure not in KINDS:
+        raise InputError(f"there is no figure {quoted(figure)}", remedy=f"There are {', '.join(KINDS)}.")
     if figure == "histograms" and not all(cell.histogram for cell in cells):
         raise InputError("histograms need a setting histogram = {low = 0, high = 2, bins = 40}")
 
@@ -167,7 +188,7 @@ def _report(mistakes: list[_Mistake], path: str, text: str) -> InputError:
         places = [(i, keys), (None, keys), *((i, keys[:n]) for n in range(len(keys) - 1, -1, -1))]  # ever less exact
         line = next((lines[place] for place in places if place in lines), 0)
         cell = [] if i is None else [f"cell {i + 1}"]
-        place = ", ".join([*([f"line {line}"] if line else []), *cell, *([".".join(keys)] if keys else [])])
+        place = ", ".join([*([f"line {line}"] if line else []), *cell, *([shorten(".".join(keys))] if keys else [])])
         found.setdefault((line, f"{place}{error.what}"), (place, error))
     ordered = [found[key] for key in sorted(found, key=lambda key: key[0])]
     if len(ordered) == 1:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from debandit.errors import InputError
-from debandit.files import write_whole
+from debandit.errors import InputError, shorten
+from debandit.files import made_directory, write_whole
 from debandit.study.cell import WITHOUT_RUNS, Cell
 from debandit.study.methods import limits
 from debandit.study.summary import Series, Summary
@@ -108,11 +108,7 @@ class StudyRows:
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write table.md, rows.csv and rows.parquet, each whole or not at all."""
-        folder = Path(directory)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot make the directory ({error.strerror})", where=str(directory)) from None
+        folder = made_directory(directory)
         contents: dict[str, str | bytes] = {
             "table.md": self.to_markdown(),
             "rows.csv": self._csv(),
@@ -181,9 +177,21 @@ class StudyRows:
 
 def rows_of(study: "Study", cell: Cell, total: Summary) -> Iterator[dict[str, Any]]:
     """A cell's rows: method by method, quantity by quantity, arm by arm."""
+    common: dict[str, Any] = dict.fromkeys(FIELDS) | {
+        "setting": cell.label,
+        "rule": str(cell.policy),
+        "world": shorten(str(cell.world), 1000),
+        "horizon": cell.horizon,
+        "experiments": total.experiments,
+        "remark": cell.remark,
+        "seed": study.seed,
+        "version": __version__,
+    }
     for method in cell.methods:
         for quantity, arm, values in _quantities(cell, method, total):
-            row = _row(study, cell, method, arm) | {"quantity": quantity, "experiments": total.experiments} | values
+            row = common | {"method": method, "arm": arm + 1, "quantity": quantity} | values
+            row["truth"] = float(cell.world.means[arm])
+            row["runs"] = None if method in WITHOUT_RUNS else cell.runs
             printed = cell.paper.get(method, {}).get(quantity)
             if printed is not None:
                 sd = values["se"] * math.sqrt(values["n"])
@@ -191,23 +199,6 @@ def rows_of(study: "Study", cell: Cell, total: Summary) -> Iterator[dict[str, An
                 row["paper"] = float(printed[arm])
                 row["z"] = (row["paper"] - row["value"]) / noise if noise > 0 else None
             yield row
-
-
-def _row(study: "Study", cell: Cell, method: str, arm: int) -> dict[str, Any]:
-    nothing = dict.fromkeys(FIELDS)
-    return nothing | {
-        "setting": cell.label,
-        "rule": str(cell.policy),
-        "world": str(cell.world),
-        "horizon": cell.horizon,
-        "method": method,
-        "arm": arm + 1,
-        "truth": float(cell.world.means[arm]),
-        "runs": None if method in WITHOUT_RUNS else cell.runs,
-        "remark": cell.remark,
-        "seed": study.seed,
-        "version": __version__,
-    }
 
 
 def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -236,9 +227,8 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
         low, high, bins = cell.histogram
         for k in arms:
             n = series["error"][k].n
-            for i, count in enumerate(total.histograms[method][k].tolist()):
-                share = count / n if n else math.nan
-                place = low + (high - low) * i / bins
+            for i, count in enumerate(total.histograms[method][k].tolist() if n else ()):
+                share, place = count / n, low + (high - low) * i / bins
                 yield "share", k, {"at": place, "value": share, "se": math.sqrt(share * (1 - share) / n), "n": n}
 
 

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 from tqdm import tqdm
 
-from debandit.errors import InputError, shorten, work_elsewhere
+from debandit.engine.spread import width_of
+from debandit.errors import shorten, work_elsewhere
+from debandit.files import made_directory
 from debandit.study.cell import Cell
 from debandit.study.chunk import Chunk, run_chunk
 from debandit.study.journal import Journal
@@ -25,13 +27,12 @@ _AHEAD = 3  # chunks handed to each worker of an executor
 class CellRun:
     """A cell on its way: what is finished, and what comes next."""
 
-    def __init__(self, cell: Cell, seed: int, folder: Path) -> None:
-        self.cell, self._seed = cell, seed
-        self._journal = Journal(folder / f"{cell.key(seed)}.jsonl")
+    def __init__(self, cell: Cell, seed: int, journal: Journal) -> None:
+        self.cell, self._seed, self._journal = cell, seed, journal
         self._most = cell.experiments if cell.until_se is None else cell.most_experiments
         self._folded = self._handed_out = 0
         self.total: Summary | None = None
-        self._fold()
+        self.fold()
 
     @property
     def experiments(self) -> int:
@@ -55,6 +56,7 @@ class CellRun:
 
     def chunks(self) -> Iterator[Chunk]:
         """What is still to be done, as far as is known when it is asked for."""
+        self.fold()  # a like cell may have done some of it
         while not self.finished and self._handed_out * self.cell.chunk_size < self._most:
             index, experiments = self._place(self._handed_out)
             self._handed_out += 1
@@ -64,13 +66,13 @@ class CellRun:
     def keep(self, chunk: Chunk, summary: Summary) -> None:
         """A chunk is done."""
         self._journal.add((chunk.index, chunk.experiments), summary)
-        self._fold()
+        self.fold()
 
     def _place(self, index: int) -> tuple[int, int]:
         size = self.cell.chunk_size
         return index, min(size, self._most - index * size)
 
-    def _fold(self) -> None:
+    def fold(self) -> None:
         """Add up in the order of the chunks, in whatever order they were finished."""
         while not self.finished and (place := self._place(self._folded)) in self._journal:
             done = self._journal.read(place)
@@ -92,15 +94,20 @@ def run_cells(
     with contextlib.ExitStack() as stack:
         if directory is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="debandit-")))
-        folder = _made(directory / "cells")
-        known: dict[str, CellRun] = {}
-        runs = [
-            known.setdefault(key := cell.key(seed), known.get(key) or CellRun(cell, seed, folder)) for cell in cells
-        ]
-        report = stack.enter_context(_Report(list(known.values()), title, progress))
-        todo = ((run, chunk) for run in known.values() for chunk in run.chunks())
+        folder = made_directory(directory / "cells")
+        journals: dict[str, Journal] = {}
+        runs = []
+        for cell in cells:  # cells that differ in the number of experiments alone have one journal
+            key = cell.key(seed)
+            journal = journals.setdefault(key, Journal(folder / f"{key}.jsonl"))
+            runs.append(CellRun(cell, seed, journal))
+        report = stack.enter_context(_Report(runs, title, progress))
+        todo = ((run, chunk) for run in runs for chunk in run.chunks())
         for run, chunk, summary in _computed(todo, executor, threads):
             run.keep(chunk, summary)
+            report.update(run)
+        for run in runs:  # cells whose chunks were computed for a like one
+            run.fold()
             report.update(run)
     return runs
 
@@ -113,7 +120,7 @@ def _computed(
         for run, chunk in todo:
             yield run, chunk, run_chunk(chunk, threads)
         return
-    width = _AHEAD * getattr(executor, "_max_workers", 8)
+    width = _AHEAD * width_of(executor)
     waiting: dict[Future[Summary], tuple[CellRun, Chunk]] = {}
     try:
         while True:
@@ -122,7 +129,8 @@ def _computed(
                     waiting[executor.submit(run_chunk, chunk)] = run, chunk
             if not waiting:
                 return
-            for future in wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED).done:
+            done = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED).done
+            for future in sorted(done, key=_failed):  # what is finished is kept before an error ends it all
                 run, chunk = waiting.pop(future)
                 with work_elsewhere():
                     summary = future.result()
@@ -130,6 +138,10 @@ def _computed(
     finally:
         for future in waiting:
             future.cancel()
+
+
+def _failed(future: Future[Summary]) -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 class _Report(contextlib.AbstractContextManager["_Report"]):
@@ -140,23 +152,23 @@ class _Report(contextlib.AbstractContextManager["_Report"]):
         open_ended = any(run.cell.until_se is not None for run in runs)
         total = None if open_ended else sum(run.cell.experiments for run in runs)
         self._done = {id(run) for run in runs if run.finished}
-        self._seen = sum(run.experiments for run in runs)
+        self._seen = {id(run): run.experiments for run in runs}
+        before = sum(self._seen.values())
         self._bar: tqdm[Any] = tqdm(
             total=total,
-            initial=self._seen,
+            initial=before,
             desc=shorten(title, 30),
             unit=" experiments",
             delay=0.5,
             disable=None if progress == "bar" else True,
         )
         self._show_cells()
-        if self._seen and self._lines:
-            self._say(f"{self._seen:,} experiments and {len(self._done)} of {len(runs)} cells were done before")
+        if before and self._lines:
+            self._say(f"{before:,} experiments and {len(self._done)} of {len(runs)} cells were done before")
 
     def update(self, run: CellRun) -> None:
-        seen = sum(each.experiments for each in self._runs)
-        self._bar.update(seen - self._seen)
-        self._seen = seen
+        self._bar.update(run.experiments - self._seen[id(run)])
+        self._seen[id(run)] = run.experiments
         if run.finished and id(run) not in self._done:
             self._done.add(id(run))
             self._show_cells()
@@ -176,11 +188,3 @@ class _Report(contextlib.AbstractContextManager["_Report"]):
     @staticmethod
     def _say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the directory ({error.strerror})", where=str(folder)) from None
-    return folder

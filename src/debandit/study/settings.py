@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError, quoted, shorten
 from debandit.simulation import LONGEST_HORIZON, MOST_RUNS, checked_count
 from debandit.study.cell import Bins, Cell
 from debandit.study.methods import known_methods
@@ -26,12 +26,12 @@ def _count(name: str) -> Callable[[Any], int]:
 
 def _until_se(value: Any) -> float:
     if type(value) not in (int, float) or not 0 < value < 1e100:
-        raise InputError(f"must be a number above 0, not {shorten(repr(value))}")
+        raise InputError(f"must be a number above 0, not {quoted(value)}")
     return float(value)
 
 
 def _unseen(value: Any) -> tuple[float, float]:
-    unseen = Unseen.of(value)
+    unseen = Unseen.of(value if isinstance(value, list) else None)
     return unseen.mean, unseen.sd
 
 
@@ -69,7 +69,7 @@ SHARED: dict[str, Callable[[Any], Any]] = {
 def text_of(value: Any) -> str:
     """A text, not a number or a list."""
     if not isinstance(value, str):
-        raise InputError(f"must be a text in quotes, not {shorten(repr(value))}")
+        raise InputError(f"must be a text in quotes, not {quoted(value)}")
     return value
 
 
@@ -85,15 +85,15 @@ def points(grid: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     return (dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values()))
 
 
-def filled(text: Any, point: dict[str, Any]) -> Any:
-    """{name} replaced by its value in the grid; what is no text stays as it is."""
+def filled(text: str, point: dict[str, Any]) -> str:
+    """{name} replaced by its value in the grid."""
 
     def value_of(found: re.Match[str]) -> str:
         if found[1] not in point:
             raise InputError(f"{{{shorten(found[1], 30)}}} is not in the grid of this cell")
         return shown(point[found[1]])
 
-    return _PLACEHOLDER.sub(value_of, text) if isinstance(text, str) else text
+    return _PLACEHOLDER.sub(value_of, text)
 
 
 def placeholders(*texts: Any) -> set[str]:
@@ -103,7 +103,7 @@ def placeholders(*texts: Any) -> set[str]:
 
 def shown(value: Any) -> str:
     """As it is written in a rule or a world."""
-    return value if isinstance(value, str) else repr(value)
+    return value if isinstance(value, str) else quoted(value, 1000)
 
 
 def printed_values(table: Any, cell: Cell) -> dict[str, dict[str, list[float]]]:
@@ -117,7 +117,9 @@ def printed_values(table: Any, cell: Cell) -> dict[str, dict[str, list[float]]]:
             if quantity not in QUANTITIES:
                 what = f"there is no quantity {shorten(quantity)!r}"
                 raise InputError(what, remedy=f"The quantities are {', '.join(QUANTITIES)}.")
-            numbers = isinstance(values, list) and all(type(value) in (int, float) for value in values)
+            numbers = isinstance(values, list) and all(
+                type(value) in (int, float) and abs(value) <= 1e100 for value in values
+            )
             if not numbers or len(values) != cell.world.arm_count:
                 what = f"{method}.{quantity} needs one number for each of the {cell.world.arm_count} arms"
                 raise InputError(what)

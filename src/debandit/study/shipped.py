@@ -27,6 +27,8 @@ def shipped_file(name: str) -> Traversable:
 
 def write_example(path: str | Path) -> None:
     """A commented study to start from."""
+    if not str(path).endswith(".toml"):
+        raise InputError("the name of a study must end in .toml", where=str(path))
     write_new(path, (_folder() / f"{_EXAMPLE}.toml").read_text(encoding="utf-8"))
 
 

@@ -13,8 +13,8 @@ class Series(NamedTuple):
     """One quantity of one arm, over experiments."""
 
     n: int = 0
-    total: float = 0.0
-    squares: float = 0.0
+    center: float = 0.0  # the mean
+    deviations: float = 0.0  # the sum of squared deviations from it
     buckets: Ints = np.empty(0, np.int64)  # in increasing order, with the numbers of values; empty without quantiles
     counts: Ints = np.empty(0, np.int64)
 
@@ -23,26 +23,30 @@ class Series(NamedTuple):
         """The known ones among the values."""
         known = values[np.isfinite(values)]
         found = np.unique(_bucket(known), return_counts=True) if quantiles else ()
+        if not len(known):
+            return cls()
+        center = float(known.mean())
         with np.errstate(over="ignore"):
-            return cls(len(known), float(known.sum()), float((known**2).sum()), *found)
+            return cls(len(known), center, float(((known - center) ** 2).sum()), *found)
 
     def __add__(self, other: "Series") -> "Series":  # type: ignore[override]
         buckets, place = np.unique(np.concatenate((self.buckets, other.buckets)), return_inverse=True)
         counts = np.zeros(len(buckets), np.int64)
         np.add.at(counts, place, np.concatenate((self.counts, other.counts)))
-        return Series(self.n + other.n, self.total + other.total, self.squares + other.squares, buckets, counts)
+        n, gap = self.n + other.n, other.center - self.center
+        center = self.center + gap * other.n / max(n, 1)
+        deviations = self.deviations + other.deviations + gap * gap * self.n * other.n / max(n, 1)  # Chan et al. 1979
+        return Series(n, center, deviations, buckets, counts)
 
     @property
     def mean(self) -> float:
         """NaN if there is nothing to average."""
-        return self.total / self.n if self.n else np.nan
+        return self.center if self.n else np.nan
 
     @property
     def sd(self) -> float:
         """With n - 1; NaN for fewer than two values."""
-        if self.n < 2:
-            return np.nan
-        return float(np.sqrt(max(0.0, self.squares - self.n * self.mean**2) / (self.n - 1)))
+        return float(np.sqrt(self.deviations / (self.n - 1))) if self.n > 1 else np.nan
 
     @property
     def se(self) -> float:
@@ -68,13 +72,13 @@ class Series(NamedTuple):
 
     def to_json(self) -> list[Any]:
         """Plain numbers."""
-        return [self.n, self.total, self.squares, self.buckets.tolist(), self.counts.tolist()]
+        return [self.n, self.center, self.deviations, self.buckets.tolist(), self.counts.tolist()]
 
     @classmethod
     def from_json(cls, data: list[Any]) -> "Series":
         """What `to_json` wrote."""
-        n, total, squares, buckets, counts = data
-        return cls(n, total, squares, np.array(buckets, np.int64), np.array(counts, np.int64))
+        *moments, buckets, counts = data
+        return cls(moments[0], moments[1], moments[2], np.array(buckets, np.int64), np.array(counts, np.int64))
 
 
 class Summary(NamedTuple):

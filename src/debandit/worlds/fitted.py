@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError, quoted
 from debandit.worlds.empirical import Empirical
 from debandit.worlds.multiplier import Multiplier, check_weights
 from debandit.worlds.normal import Normal
@@ -29,9 +29,7 @@ class Unseen:
         except (TypeError, ValueError, OverflowError):
             mean = sd = np.nan
         if not (abs(mean) <= 1e100 and 0 <= sd <= 1e100):
-            raise InputError(
-                f"{shorten(repr(pair))} is not a mean and a standard deviation of at least 0", where="unseen"
-            )
+            raise InputError(f"{quoted(pair)} is not a mean and a standard deviation of at least 0", where="unseen")
         return cls(mean, sd)
 
 

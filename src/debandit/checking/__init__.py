@@ -1,0 +1,116 @@
+"""Did this rule make this log, and are its rewards what debiasing assumes?
+
+`replaying` looks for choices that the rule never makes, `choices` whether those of a randomised rule are as random as
+it is, `counts` at the numbers of pulls, `rewards` at drift and dependence. `fit` is the record, `wording` its text.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+
+import numpy as np
+
+from debandit.checking import wording
+from debandit.checking.choices import plausibility
+from debandit.checking.counts import Counts, compare_counts
+from debandit.checking.fit import Fit
+from debandit.checking.replaying import Replay, explain, replay, situation
+from debandit.checking.rewards import examine_rewards
+from debandit.errors import InputError, Refused, listed
+from debandit.log import ExperimentLog
+from debandit.policies import Policy, as_policy
+from debandit.simulation import checked_count, checked_seed, enough_rounds
+from debandit.worlds import Unseen
+
+MOST_ROUNDS = 1000  # of a randomised rule: some need milliseconds for the probabilities of one round
+FEW_ROUNDS = 200  # the same before debiasing, which should not take much longer for it
+MOST_LOGS = 20  # longer lists are only searched for impossible choices of rules without randomness
+
+
+def check(
+    log: ExperimentLog,
+    policy: Policy | str,
+    *,
+    seed: int = 0,
+    unseen: tuple[float, float] | None = None,
+    rounds: int = MOST_ROUNDS,
+    threads: int | None = None,
+) -> Fit:
+    """Whether `policy` may have made the log.
+
+    A rule without randomness must choose every logged arm, ties allowed. The choices of a randomised one, in the first
+    `rounds` rounds, give a p-value; it depends on the `seed`, because the method adds random numbers. Pull counts
+    decide only if nothing else can: if only they are known, or the rule does not say how likely its choices are.
+    `unseen=(mean, sd)` gives arms without a reward a world, as in `debias`; without it their counts are not compared.
+    """
+    if not isinstance(log, ExperimentLog):
+        raise InputError("check needs an ExperimentLog", where="log", remedy="See read_log.")
+    rule, stand_in = as_policy(policy), None if unseen is None else Unseen.of(unseen)
+    checked_seed(seed)
+    enough_rounds(rule, len(log.labels), log.horizon)
+    if rule.binary_rewards and not log.binary:
+        raise InputError(f"{rule.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    found = replay(log, rule, checked_count("rounds", rounds, 10**9))
+    no_world = bool(log.unseen) and stand_in is None
+    if no_world and found is None:
+        raise Refused(
+            f"no reward was logged for {listed(log.unseen)}, and only pull counts could tell whether the rule fits",
+            where="arms",
+            remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
+        )
+    counts = None if no_world else compare_counts(log, rule, seed, stand_in, threads)
+    return _fit(log, rule, found, counts, seed)
+
+
+def check_before_debiasing(
+    logs: Sequence[ExperimentLog],
+    policy: Policy,
+    *,
+    seed: int,
+    unseen: Unseen | None,
+    force: bool,
+    threads: int | None,
+    executor: Executor | None,
+) -> list[list[str]]:
+    """What to warn of, for each log. An impossible log is refused, unless it is forced."""
+    thorough = len(logs) <= MOST_LOGS
+    if policy.randomised and not thorough:
+        return [[] for _ in logs]
+    doubts: list[list[str]] = []
+    for place, log in enumerate(logs):
+        found = replay(log, policy, FEW_ROUNDS)
+        impossible = found is not None and bool(found.impossible.any())
+        if impossible and not force:
+            raise wording.refusal(_fit(log, policy, found, None, seed), f"log {place + 1}, " if len(logs) > 1 else "")
+        if not thorough and not impossible:
+            doubts.append([])
+            continue
+        counts = None if found else compare_counts(log, policy, seed, unseen, threads, executor)
+        doubts.append(wording.debias_warnings(_fit(log, policy, found, counts, seed)))
+    return doubts
+
+
+def _fit(log: ExperimentLog, policy: Policy, found: Replay | None, counts: Counts | None, seed: int) -> Fit:
+    wrong = () if found is None else tuple(int(t) + 1 for t in np.flatnonzero(found.impossible))
+    judged = plausibility(found, np.random.default_rng(seed)) if found and policy.randomised and not wrong else None
+    rewards = examine_rewards(log)
+    return Fit(
+        policy=str(policy),
+        arm_count=len(log.labels),
+        horizon=log.horizon,
+        rounds_checked=0 if found is None else len(found.arms),
+        p_value=0.0 if wrong else judged.p_value if judged else counts.p_value if counts and not found else 1.0,
+        mismatches=wrong,
+        first_mismatch=explain(found, wrong[0] - 1, policy, log.labels) if found and wrong else "",
+        situation=tuple(situation(found, wrong[0] - 1, log.labels)) if found and wrong else (),
+        log_likelihood=judged and judged.log_likelihood,
+        expected_log_likelihood=judged and judged.expected,
+        findings=(
+            *([wording.of_choices(found, judged, wrong, log.horizon)] if found else []),
+            *([wording.of_counts(counts)] if counts else []),
+            *wording.of_rewards(rewards),
+        ),
+        warnings=tuple(wording.reward_warnings(rewards)),
+    )
+
+
+__all__ = ["Fit", "check", "check_before_debiasing"]

@@ -1,0 +1,45 @@
+"""How often each arm was pulled, against the rule in the log's own world. Needs no order of the rounds."""
+
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+import numpy as np
+
+from debandit.checking.calibration import smallest_share
+from debandit.log import ExperimentLog
+from debandit.policies import Policy
+from debandit.simulation import simulate
+from debandit.worlds import Efron, Gaussian, Unseen
+
+RUNS = 999
+
+
+class Counts(NamedTuple):
+    """Of the arm whose pulls are the least usual, with the range of 95 % of the runs.
+
+    The p-value is for all arms together, and approximate: the world was estimated from the same log.
+    """
+
+    p_value: float
+    arm: str
+    pulls: int
+    low: float
+    high: float
+
+
+def compare_counts(
+    log: ExperimentLog,
+    policy: Policy,
+    seed: int,
+    unseen: Unseen | None,
+    threads: int | None,
+    executor: Executor | None = None,
+) -> Counts:
+    """Simulate the rule in the log's world; both too many and too few pulls count as unusual."""
+    world = (Efron() if policy.binary_rewards else Gaussian()).fit(log, unseen)
+    runs = simulate(policy, world, horizon=log.horizon, runs=RUNS, seed=seed, threads=threads, executor=executor)
+    pulls = np.concatenate([log.pulls[None], runs.pulls]).T.astype(np.float64)
+    p_value, which = smallest_share(np.concatenate([pulls, -pulls]))
+    arm = which % len(log.labels)
+    low, high = np.quantile(runs.pulls[:, arm], (0.025, 0.975))
+    return Counts(p_value, log.labels[arm], int(log.pulls[arm]), float(low), float(high))

@@ -1,0 +1,72 @@
+"""Exponential weights for exploration and exploitation."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from debandit.engine.data import Floats, Ints
+from debandit.engine.draws import uniform
+from debandit.policies.own import SelectRule
+
+
+@dataclass(frozen=True)
+class Exp3(SelectRule):
+    """Arm k with probability p_k = (1 - gamma) w_k / sum w + gamma / K (Auer et al. 2002).
+
+    After a reward x of arm k, scaled from [low, high] to [0, 1], w_k is multiplied by exp(gamma x / (K p_k)).
+    """
+
+    name: ClassVar[str] = "exp3"
+    randomised: ClassVar[bool] = True
+    gamma: float = 0.1
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._check_number("gamma", low=1e-9, high=1)
+        self._check_number("low", low=-1e100)
+        self._check_number("high", low=-1e100)
+        self._check(self.low < self.high, "low must be below high")
+
+    @property
+    def opening(self) -> int:
+        return 0
+
+    def states(self, arm_count: int) -> int:
+        return 2 * arm_count  # the logarithms of the weights, and the probabilities of the last choice
+
+    @staticmethod
+    def select(pulls: Floats, state: Floats, random: Any, gamma: float) -> int:
+        arm_count = len(pulls)
+        total, choice, highest = 0.0, arm_count - 1, state[0]
+        for arm in range(1, arm_count):
+            highest = max(highest, state[arm])
+        for arm in range(arm_count):
+            total += np.exp(state[arm] - highest)
+        left = uniform(random)
+        for arm in range(arm_count):
+            chance = (1.0 - gamma) * np.exp(state[arm] - highest) / total + gamma / arm_count
+            state[arm_count + arm] = chance
+            if left >= 0.0:
+                left -= chance
+                if left < 0.0:
+                    choice = arm
+        return choice
+
+    @staticmethod
+    def learn(arm: int, reward: float, state: Floats, gamma: float, low: float, high: float) -> None:
+        arm_count = len(state) // 2
+        state[arm] += gamma * (reward - low) / (high - low) / (arm_count * state[arm_count + arm])
+
+    def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
+        horizon = arms.shape[-1]
+        paths, values = arms.reshape(-1, horizon), rewards.reshape(-1, horizon)
+        scaled, rows = (values - self.low) / (self.high - self.low), np.arange(len(paths))
+        logs, chances = np.zeros((len(paths), arm_count)), np.empty((len(paths), horizon, arm_count))
+        for t in range(horizon):
+            weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+            chances[:, t] = (1 - self.gamma) * weights / weights.sum(axis=1, keepdims=True) + self.gamma / arm_count
+            at = rows, paths[:, t]
+            logs[at] += self.gamma * scaled[:, t] / (arm_count * chances[:, t][at])
+        return chances.reshape(*arms.shape, arm_count)

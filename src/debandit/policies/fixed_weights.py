@@ -1,0 +1,57 @@
+"""No learning, but not all arms alike."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from debandit.engine.data import Floats, RuleData, rule_data
+from debandit.engine.draws import uniform
+from debandit.errors import InputError
+from debandit.policies.own import SelectRule
+
+
+@dataclass(frozen=True)
+class FixedWeights(SelectRule):
+    """Every round arm k with probability weights[k] / sum of the weights. Its sample means are unbiased."""
+
+    name: ClassVar[str] = "fixed_weights"
+    randomised: ClassVar[bool] = True
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        try:
+            weights = tuple(float(weight) for weight in self.weights)
+        except (TypeError, ValueError):
+            weights = ()
+        self._check(
+            len(weights) >= 2 and all(0 <= weight <= 1e100 for weight in weights) and sum(weights) > 0,
+            "weights must be numbers of 0 or more, one for each arm, and not all 0",
+        )
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def opening(self) -> int:
+        return 0
+
+    @staticmethod
+    def select(random: Any, parameters: Floats) -> int:
+        u = uniform(random)
+        arm = 0
+        while u >= parameters[arm]:
+            arm += 1
+        return arm
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        return rule_data(parameters=(*np.cumsum(self._shares(arm_count))[:-1], 1.0))
+
+    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
+        shape = np.shape(pulls)
+        return np.broadcast_to(self._shares(shape[-1]), shape).copy()
+
+    def _shares(self, arm_count: int) -> Floats:
+        if len(self.weights) != arm_count:
+            raise InputError(f"{len(self.weights)} weights for {arm_count} arms", where=self.name)
+        weights = np.array(self.weights)
+        return np.asarray(weights / weights.sum())

@@ -1,0 +1,40 @@
+"""Upper confidence bounds for 0/1 rewards by relative entropy."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from debandit.policies.own import ScoreRule
+
+
+@dataclass(frozen=True)
+class KLUCB(ScoreRule):
+    """The highest q with N_k kl(mean_k, q) <= ln t + c ln ln t, kl that of Bernoulli laws (Garivier and Cappé 2011)."""
+
+    name: ClassVar[str] = "kl_ucb"
+    randomised: ClassVar[bool] = False
+    binary_rewards: ClassVar[bool] = True
+    c: float = 0.0
+    initial_pulls: int = 1
+
+    def __post_init__(self) -> None:
+        self._check_number("c", low=0)
+        self._check_number("initial_pulls", low=1, high=10**8, whole=True)
+
+    @staticmethod
+    def score(mean: float, pulls: float, t: float, c: float) -> float:
+        if mean >= 1.0:
+            return 1.0
+        level = (np.log(t) + c * np.log(max(np.log(t), 1.0))) / pulls
+        # Two bounds from above: Pinsker's, and mean ln(mean / q) >= mean ln(mean). From there Newton's method comes
+        # down without ever passing the root, because kl is convex in q.
+        known = mean * np.log(mean) if mean > 0.0 else 0.0
+        q = min(mean + np.sqrt(0.5 * level), 1.0 - (1.0 - mean) * np.exp(-(level - known) / (1.0 - mean)))
+        for _ in range(12):
+            entropy = (1.0 - mean) * np.log((1.0 - mean) / (1.0 - q))
+            if mean > 0.0:
+                entropy += mean * np.log(mean / q)
+            if q > mean:
+                q -= (entropy - level) * q * (1.0 - q) / (q - mean)
+        return float(q)

@@ -1,0 +1,45 @@
+"""Successive elimination."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from debandit.engine.data import Floats
+from debandit.policies.own import SelectRule
+
+
+@dataclass(frozen=True)
+class SuccessiveElimination(SelectRule):
+    """Pull the arms that are left in turn; after every turn drop those that are surely worse (Even-Dar et al. 2006).
+
+    After n turns an arm is dropped if its mean is more than 2 sd sqrt(2 ln(4 K n^2 / delta) / n) below the highest.
+    """
+
+    name: ClassVar[str] = "successive_elimination"
+    randomised: ClassVar[bool] = False
+    delta: float = 0.1
+    sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._check_number("delta", low=1e-100, high=1)
+        self._check_number("sd", low=0)
+
+    def states(self, arm_count: int) -> int:
+        return arm_count  # 1 for an arm that was dropped
+
+    @staticmethod
+    def select(pulls: Floats, sums: Floats, state: Floats, delta: float, sd: float) -> int:
+        fewest, most, best = np.inf, 0.0, -np.inf
+        for arm in range(len(pulls)):
+            if state[arm] == 0.0:
+                fewest, most, best = min(fewest, pulls[arm]), max(most, pulls[arm]), max(best, sums[arm] / pulls[arm])
+        if fewest == most:  # the end of a turn
+            margin = 2.0 * sd * np.sqrt(2.0 * np.log(4.0 * len(pulls) * most * most / delta) / most)
+            for arm in range(len(pulls)):
+                if sums[arm] / pulls[arm] < best - margin:
+                    state[arm] = 1.0
+        for arm in range(len(pulls)):
+            if state[arm] == 0.0 and pulls[arm] == fewest:
+                return arm
+        return 0

@@ -1,0 +1,122 @@
+"""The check has the error rates that it claims, and finds what it must."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from catalogue import Z
+
+import debandit as db
+from debandit.checking.choices import plausibility
+from debandit.checking.replaying import Replay, replay
+from debandit.checking.rewards import examine_rewards
+from debandit.policies.choices import before
+
+LOGS, HORIZON = 1000, 200
+NORMAL = {2: db.worlds.Normal([1.0, 1.5], [1.0, 1.0]), 3: db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])}
+BINARY = {2: db.worlds.Bernoulli([0.3, 0.6]), 3: db.worlds.Bernoulli([0.3, 0.6, 0.5])}
+
+
+def at_most(rate, nominal, count):
+    return rate <= nominal + Z * np.sqrt(nominal * (1 - nominal) / count)
+
+
+def p_values(played, declared, world, logs=LOGS, rounds=HORIZON):
+    """Of the choices of many logs; the probabilities of all logs at once, because that is faster."""
+    runs = db.simulate(played, world, horizon=HORIZON, runs=logs, seed=91, paths=True)
+    arms, rewards = runs.path_arms[:, :rounds].astype(np.int64), runs.path_rewards[:, :rounds]
+    chances = declared.path_probabilities(arms, rewards, world.arm_count)
+    pulls, sums = before(arms, rewards, world.arm_count)
+    means = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan)
+
+    def p_value(i):
+        found = Replay(arms[i], chances[i], np.full(chances[i].shape, np.nan), pulls[i], means[i])
+        return 0.0 if found.impossible.any() else plausibility(found, np.random.default_rng(i)).p_value
+
+    with ThreadPoolExecutor(2) as pool:
+        return np.array(list(pool.map(p_value, range(logs))))
+
+
+@pytest.mark.parametrize("arm_count", [2, 3])
+@pytest.mark.parametrize(
+    "policy", [db.ThompsonSampling(), db.EpsilonGreedy(), db.Uniform(), db.BetaThompson()], ids=str
+)
+def test_the_declared_rule_is_seldom_rejected(policy, arm_count):
+    """Beta draws of three arms take a millisecond a round, so that here only the first rounds are looked at."""
+    world = (BINARY if policy.binary_rewards else NORMAL)[arm_count]
+    found = p_values(policy, policy, world, rounds=20 if policy.binary_rewards and arm_count == 3 else HORIZON)
+    for level in (0.05, 0.01):
+        assert at_most((found < level).mean(), level, LOGS)
+
+
+def test_epsilon_greedy_is_not_taken_for_thompson_sampling():
+    assert (p_values(db.EpsilonGreedy(0.05), db.ThompsonSampling(), NORMAL[2], logs=300) < 0.05).mean() >= 0.9
+
+
+def test_other_randomised_rules_are_found():
+    thompson = db.ThompsonSampling()
+    for played, declared in (
+        (db.Uniform(), thompson),
+        (thompson, db.Uniform()),
+        (db.ThompsonSampling(noise_sd=2.0), thompson),
+        (thompson, db.ThompsonSampling(noise_sd=2.0)),
+    ):
+        assert (p_values(played, declared, NORMAL[2], logs=50) < 0.05).mean() > 0.8
+
+
+def logs_of(policy, world, count, seed=92):
+    runs = db.simulate(policy, world, horizon=HORIZON, runs=count, seed=seed, paths=True)
+    return [runs.log(i) for i in range(count)]
+
+
+def rejected(logs, declared):
+    return np.mean([replay(log, declared, HORIZON).impossible.any() for log in logs])
+
+
+@pytest.mark.parametrize(
+    "world", [*NORMAL.values(), *BINARY.values()], ids=lambda world: f"{world.name}-{world.arm_count}"
+)
+@pytest.mark.parametrize("policy", [db.UCB(), db.UCB(c=0.0), db.ExploreThenCommit(10)], ids=str)
+def test_deterministic_rules_are_never_rejected_on_their_own_logs(policy, world):
+    """Bernoulli rewards tie all the time."""
+    assert rejected(logs_of(policy, world, LOGS), policy) == 0
+
+
+@pytest.mark.parametrize(
+    "world", [*NORMAL.values(), *BINARY.values()], ids=lambda world: f"{world.name}-{world.arm_count}"
+)
+def test_another_bonus_is_found(world):
+    assert rejected(logs_of(db.UCB(c=1.0), world, LOGS), db.UCB(c=2.0)) >= 0.99
+
+
+@pytest.mark.parametrize("arm_count", [2, 3])
+def test_swapped_rows_are_found(arm_count):
+    """Every pair of neighbours with different arms, one pair at a time."""
+    swapped = []
+    for log in logs_of(db.UCB(), NORMAL[arm_count], 20):
+        arms, rewards = log.rounds.arms, log.rounds.rewards
+        for t in np.flatnonzero(np.diff(arms)):
+            order = np.arange(HORIZON)
+            order[[t, t + 1]] = t + 1, t
+            swapped.append(db.ExperimentLog(arms[order] + 1, rewards[order], labels=log.labels))
+    assert len(swapped) > 200
+    assert rejected(swapped, db.UCB()) == 1
+
+
+@pytest.mark.parametrize(
+    "policy", [db.UCB(), db.ThompsonSampling(), db.EpsilonGreedy(), db.ExploreThenCommit(10), db.Uniform()], ids=str
+)
+def test_steady_rewards_seldom_cause_a_warning(policy):
+    """Although the rule decides by the rewards when an arm's sequence ends."""
+    for world in (NORMAL[2], BINARY[2]):
+        tests = [examine_rewards(log) for log in logs_of(policy, world, LOGS)]
+        warned = [any(test is not None and test.p_value < 0.01 for test in pair) for pair in tests]
+        assert at_most(np.mean(warned), 0.01, LOGS)
+
+
+@pytest.mark.parametrize("policy", [db.UCB(), db.ThompsonSampling(), db.EpsilonGreedy()], ids=str)
+def test_drifting_rewards_cause_one(policy):
+    """Control: whatever arm it pulls, the rewards of the last round are 2 standard deviations above the first."""
+    drift = np.linspace(0, 2, HORIZON)
+    logs = [db.ExperimentLog(x.rounds.arms, x.rounds.rewards + drift) for x in logs_of(policy, NORMAL[2], 100)]
+    assert np.mean([examine_rewards(log).drift.p_value < 0.01 for log in logs]) > 0.9

@@ -1,0 +1,158 @@
+"""Rules of one's own: written as scores or selections, compiled, kept, sent to other processes, and refused."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import own_rules
+import pytest
+
+import debandit as db
+from debandit.executors import processes
+
+FILE = Path(own_rules.__file__)
+NORMAL = db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])
+BERNOULLI = db.worlds.Bernoulli([0.3, 0.6])
+
+
+def same(one, two):
+    np.testing.assert_array_equal(one.pulls, two.pulls)
+    np.testing.assert_array_equal(one.sums, two.sums)
+
+
+@pytest.mark.parametrize("world", [NORMAL, BERNOULLI], ids=["normal", "bernoulli"])
+def test_a_score_by_hand_is_the_built_in_rule_bit_for_bit(world):
+    options = {"horizon": 80, "runs": 3000, "seed": 4}
+    same(db.simulate(own_rules.Optimist(c=0.7), world, **options), db.simulate(db.UCB(c=0.7), world, **options))
+    other = db.simulate(own_rules.Optimist(c=0.8), world, **options)
+    assert not np.array_equal(other.pulls, db.simulate(db.UCB(c=0.7), world, **options).pulls)
+
+
+def test_a_memory_of_its_own():
+    """Arms pay 1, 0 and 1: round 1 to 3 forced; then arm 3 paid and stays. With arms 0, 1, 0 the second stays."""
+
+    def choices(rewards):
+        world = db.worlds.Normal(rewards, np.zeros(3))
+        return db.simulate(own_rules.Repeater(), world, horizon=8, runs=1, paths=True).path_arms[0].tolist()
+
+    assert choices([1.0, 0.0, 1.0]) == [0, 1, 2, 2, 2, 2, 2, 2]
+    assert choices([0.0, 1.0, 0.0]) == [0, 1, 2, 0, 1, 1, 1, 1]
+    assert choices([0.0, 0.0, 0.0]) == [0, 1, 2, 0, 1, 2, 0, 1]
+
+
+def test_replay_of_a_rule_of_one_s_own():
+    for rule in (own_rules.Optimist(), own_rules.Repeater()):
+        runs = db.simulate(rule, BERNOULLI, horizon=50, runs=20, seed=4, paths=True)
+        chances = rule.path_probabilities(runs.path_arms, runs.path_rewards, 2)
+        np.testing.assert_array_equal(np.argmax(chances, axis=-1), runs.path_arms)
+    with pytest.raises(db.InputError, match="does not say how likely"):
+        own_rules.Mixed().path_probabilities(runs.path_arms, runs.path_rewards, 2)
+
+
+def test_a_rule_of_one_s_own_debiases():
+    runs = db.simulate(db.UCB(), BERNOULLI, horizon=50, runs=1, seed=4, paths=True)
+    ours, theirs = (db.debias(runs.log(0), rule, runs=2000, seed=1) for rule in (own_rules.Optimist(), db.UCB()))
+    np.testing.assert_array_equal(ours.bias, theirs.bias)
+
+
+def test_threads_processes_and_chunks_change_no_bit():
+    for rule in (own_rules.Sampler(), own_rules.Mixed(), own_rules.Repeater()):
+        options = {"horizon": 30, "runs": 3000, "seed": 4}
+        one = db.simulate(rule, NORMAL, threads=1, **options)
+        same(one, db.simulate(rule, NORMAL, threads=2, **options))
+        with processes(2) as executor:
+            same(one, db.simulate(rule, NORMAL, executor=executor, **options))
+
+
+def test_from_a_file_by_name():
+    options = {"horizon": 60, "runs": 2000, "seed": 4}
+    by_name = db.simulate(f"{FILE}:Optimist(c=0.7)", NORMAL, **options)
+    same(by_name, db.simulate(db.UCB(c=0.7), NORMAL, **options))
+    with processes(2) as executor:
+        same(by_name, db.simulate(f"{FILE}:Optimist(c=0.7)", NORMAL, executor=executor, **options))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{FILE}:Optimism", "there is no rule 'Optimism'(.|\n)*Did you mean Optimist"),
+        (f"{FILE}:Optimist(d=1)", "Optimist has no option 'd'"),
+        (f"{FILE}:UCB", "there is no rule 'UCB'"),  # imported there, not made there
+        ("nowhere.py:Rule", "nowhere.py: there is no such file"),
+    ],
+)
+def test_mistakes_in_the_name(text, message):
+    with pytest.raises(db.InputError, match=message):
+        db.simulate(text, NORMAL, horizon=20, runs=10)
+
+
+def test_a_file_that_fails(tmp_path):
+    file = tmp_path / "broken.py"
+    file.write_text("import debandit\n1 / 0\n")
+    with pytest.raises(db.InputError, match=r"cannot run the file .ZeroDivisionError: division by zero"):
+        db.simulate(f"{file}:Rule", NORMAL, horizon=20, runs=10)
+
+
+def test_an_arm_that_there_is_not_names_run_and_round():
+    with pytest.raises(db.InputError, match="chose an arm that there is not, in run 0, round 7"):
+        db.simulate(own_rules.Lost(), NORMAL, horizon=20, runs=300, threads=1)
+
+
+def test_functions_that_make_no_sense():
+    with pytest.raises(
+        db.InputError, match=r"Misspelt.score wants 'pull', which there is not\n  It may name mean, pulls"
+    ):
+        db.simulate(own_rules.Misspelt(), NORMAL, horizon=20, runs=10)
+    with pytest.raises(db.InputError, match=r"wasteful cannot be compiled .it makes new arrays(.|\n)*Write a loop"):
+        db.simulate(own_rules.Wasteful(), NORMAL, horizon=20, runs=10)
+    with pytest.raises(db.InputError, match="untyped cannot be compiled"):
+        db.simulate(own_rules.Untyped(), NORMAL, horizon=20, runs=10)
+
+    @dataclasses.dataclass(frozen=True)
+    class Empty(db.ScoreRule):
+        name = "empty"
+
+    with pytest.raises(db.InputError, match="Empty has no function score"):
+        db.simulate(Empty(), NORMAL, horizon=20, runs=10)
+
+
+RULE = """
+from dataclasses import dataclass
+from typing import ClassVar
+from debandit.rules import ScoreRule
+
+@dataclass(frozen=True)
+class Mine(ScoreRule):
+    name: ClassVar[str] = "mine"
+
+    @staticmethod
+    def score(mean, pulls):
+        return mean + BONUS / pulls
+"""
+
+
+def test_on_the_command_line_and_kept_across_processes(tmp_path):
+    """Compiled once, found again by a second process, and compiled anew when the file has changed."""
+    file, cache = tmp_path / "mine.py", tmp_path / "cache"
+    arguments = ["simulate", "--policy", f"{file}:Mine", "--world", "bernoulli(means=[0.3,0.6])", "--horizon", "40"]
+
+    def run(bonus):
+        file.write_text(RULE.replace("BONUS", bonus))
+        done = subprocess.run(
+            [sys.executable, "-m", "debandit", *arguments, "--runs", "2000"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "DEBANDIT_CACHE_DIR": str(cache)},
+        )
+        assert done.returncode == 0, done.stderr
+        return done, len(list(cache.glob("kernels/__pycache__/scored_*.nbc")))
+
+    first, kernels = run("1.0")
+    again, still = run("1.0")
+    changed, more = run("0.5")
+    assert "runs the file" in first.stderr
+    assert (kernels, still, more) == (1, 1, 2)
+    assert first.stdout == again.stdout != changed.stdout
