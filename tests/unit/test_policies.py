@@ -47,6 +47,92 @@ def test_thompson_trusts_its_prior():
     assert loose.pulls[:, 1].mean() / 100 > 0.8
 
 
+def test_greedy_by_hand():
+    assert choices(db.Greedy(initial_pulls=2), [0.0, 1.0, 0.5], 9) == [0, 0, 1, 1, 2, 2, 1, 1, 1]
+
+
+def test_decaying_epsilon_by_hand():
+    np.testing.assert_allclose(db.DecayingEpsilonGreedy(scale=3).rule(2, 5).explore, [1, 1, 1, 0.75, 0.6])
+    np.testing.assert_allclose(
+        db.DecayingEpsilonGreedy(scale=1, power=0.5).rule(2, 4).explore, [1, 0.5**0.5, 3**-0.5, 0.5]
+    )
+
+
+def test_softmax_by_hand():
+    """Means 1 and 1 + tau ln 3: three to one."""
+    rule = db.Softmax(temperature=0.2)
+    np.testing.assert_allclose(rule.probabilities(9, [4, 5], [4.0, 5 * (1 + 0.2 * np.log(3))], 10), [0.25, 0.75])
+
+
+def test_ucb_tuned_by_hand():
+    """Arms pay 0 and 0.3 and never vary, so that V is sqrt(2 ln t / N) >= 1/4 here, and the bonus sqrt(ln t / N) / 2.
+    Round 5: 0.634 < 0.3 + sqrt(ln 5 / 3) / 2 = 0.666. Round 6: sqrt(ln 6) / 2 = 0.669 > 0.3 + sqrt(ln 6 / 4) / 2 = 0.635."""
+    assert choices(db.UCBTuned(), [0.0, 0.3], 7) == [0, 1, 1, 1, 1, 0, 1]
+
+
+def test_kl_ucb_by_hand():
+    """kl(0, q) = -ln(1 - q), so q = 1 - t^(-1/N). kl(1/2, q) = -ln(4 q (1 - q)) / 2; with t = 4 and N = 1 it is ln 4
+    for 4 q (1 - q) = 1/16."""
+    assert db.KLUCB.score(0.0, 2.0, 9.0, 0.0) == pytest.approx(2 / 3, abs=1e-14)
+    assert db.KLUCB.score(0.5, 1.0, 4.0, 0.0) == pytest.approx((1 + np.sqrt(15 / 16)) / 2, abs=1e-12)
+    assert db.KLUCB.score(1.0, 1.0, 4.0, 0.0) == 1.0
+
+
+def test_successive_elimination_by_hand():
+    """sd 0.05, delta 1/2, three arms: the margin after n turns is 0.1 sqrt(2 ln(24 n^2) / n). After one turn 0.25: arm 1,
+    a whole 1 below the best, goes. Arm 3 is 0.1 below: n = 17 gives 0.1020, n = 18 gives 0.0998."""
+    rule = db.SuccessiveElimination(delta=0.5, sd=0.05)
+    assert choices(rule, [0.0, 1.0, 0.9], 41) == [0, 1, 2, *[1, 2] * 17, *[1] * 4]
+
+
+def test_thompson_variance_without_variance_is_greedy():
+    assert choices(db.ThompsonVariance(), [0.0, 1.0, 0.5], 9) == [0, 0, 1, 1, 2, 2, 1, 1, 1]
+
+
+def test_top_two_by_hand():
+    """With a sharp posterior the leader is sure; without a share for it the second best is pulled."""
+    sharp = {"noise_sd": 1e-9, "initial_pulls": 1}
+    assert choices(db.TopTwoThompson(leader=0.0, **sharp), [0.0, 1.0, 0.5], 7) == [0, 1, 2, 2, 2, 2, 2]
+    assert choices(db.TopTwoThompson(leader=1.0, **sharp), [0.0, 1.0, 0.5], 7) == [0, 1, 2, 1, 1, 1, 1]
+
+
+def test_play_the_winner_by_hand():
+    """One ball each. A success of arm 1 makes it 2 of 3; then a failure of arm 2 makes it 3 of 4. Three arms: a
+    failure of arm 1 gives half a ball to each of the others."""
+    rule = db.PlayTheWinner()
+    np.testing.assert_allclose(rule.probabilities(1, [1, 0], [1, 0], 5), [2 / 3, 1 / 3])
+    np.testing.assert_allclose(rule.probabilities(2, [1, 1], [1, 0], 5), [3 / 4, 1 / 4])
+    np.testing.assert_allclose(rule.probabilities(1, [1, 0, 0], [0, 0, 0], 5), [1 / 4, 1.5 / 4, 1.5 / 4])
+
+
+def test_postdiff_lies_between_thompson_and_uniform():
+    n, s = [7, 9], [2, 6]
+    thompson = db.BetaThompson().probabilities(16, n, s, 20)
+    np.testing.assert_allclose(db.TSPostDiff(c=0.0).probabilities(16, n, s, 20), thompson, atol=1e-12)
+    np.testing.assert_allclose(db.TSPostDiff(c=1.0).probabilities(16, n, s, 20), [0.5, 0.5], atol=1e-12)
+    # before any reward both rates are uniform: P(|p1 - p2| < c) = 1 - (1 - c)^2
+    from debandit.policies.beta_draws import closer_than
+
+    assert closer_than(0.3, np.ones((1, 2)), np.ones((1, 2)))[0] == pytest.approx(1 - 0.7**2, abs=1e-12)
+    with pytest.raises(db.InputError, match="two arms"):
+        db.simulate(db.TSPostDiff(), db.worlds.Bernoulli([0.1, 0.2, 0.3]), horizon=5, runs=2)
+
+
+def test_exp3_by_hand():
+    """gamma 1/2, two arms: first 1/2 each; a reward of 1 multiplies the weight by exp(1/2 / (2 * 1/2))."""
+    chances = db.Exp3(gamma=0.5).path_probabilities(np.array([0, 0]), np.array([1.0, 0.0]), 2)
+    weight = np.exp(0.5)
+    np.testing.assert_allclose(chances, [[0.5, 0.5], [0.5 * weight / (weight + 1) + 0.25, 0.5 / (weight + 1) + 0.25]])
+
+
+def test_fixed_weights_by_hand():
+    rule = db.FixedWeights([3, 1, 0])
+    np.testing.assert_allclose(rule.probabilities(0, [0, 0, 0], [0, 0, 0], 5), [0.75, 0.25, 0.0])
+    assert db.simulate(rule, db.worlds.Normal([0, 0, 0], [1, 1, 1]), horizon=50, runs=200).pulls[:, 2].sum() == 0
+    with pytest.raises(db.InputError, match="3 weights for 2 arms"):
+        db.simulate(rule, db.worlds.Bernoulli([0.1, 0.2]), horizon=5, runs=2)
+
+
 def test_numbers_of_numpy_are_numbers():
     assert str(db.ExploreThenCommit(np.int64(5))) == "etc(pulls=5)"
     assert str(db.UCB(np.float32(0.5))) == "ucb(c=0.5)"
@@ -83,6 +169,11 @@ def test_rules_round_trip_through_their_text():
         (lambda: db.ThompsonSampling(center="sample"), "initial_pulls >= 1"),
         (lambda: db.ThompsonSampling(center="median"), "'posterior' or 'sample'"),
         (lambda: db.BetaThompson(alpha=0.01), "from 0.05"),
+        (lambda: db.FixedWeights([1]), "one for each arm"),
+        (lambda: db.FixedWeights("ab"), "weights must be numbers"),
+        (lambda: db.Exp3(low=1, high=1), "low must be below high"),
+        (lambda: db.Softmax(temperature=0), "temperature must be a number from 1e-09"),
+        (lambda: db.ThompsonVariance(initial_pulls=1), "initial_pulls must be a whole number from 2"),
     ],
 )
 def test_senseless_parameters_are_refused(make, message):
