@@ -66,7 +66,8 @@ def test_softmax_by_hand():
 
 def test_ucb_tuned_by_hand():
     """Arms pay 0 and 0.3 and never vary, so that V is sqrt(2 ln t / N) >= 1/4 here, and the bonus sqrt(ln t / N) / 2.
-    Round 5: 0.634 < 0.3 + sqrt(ln 5 / 3) / 2 = 0.666. Round 6: sqrt(ln 6) / 2 = 0.669 > 0.3 + sqrt(ln 6 / 4) / 2 = 0.635."""
+    Round 5: 0.634 < 0.3 + sqrt(ln 5 / 3) / 2 = 0.666.
+    Round 6: sqrt(ln 6) / 2 = 0.669 > 0.3 + sqrt(ln 6 / 4) / 2 = 0.635."""
     assert choices(db.UCBTuned(), [0.0, 0.3], 7) == [0, 1, 1, 1, 1, 0, 1]
 
 
@@ -79,8 +80,8 @@ def test_kl_ucb_by_hand():
 
 
 def test_successive_elimination_by_hand():
-    """sd 0.05, delta 1/2, three arms: the margin after n turns is 0.1 sqrt(2 ln(24 n^2) / n). After one turn 0.25: arm 1,
-    a whole 1 below the best, goes. Arm 3 is 0.1 below: n = 17 gives 0.1020, n = 18 gives 0.0998."""
+    """sd 0.05, delta 1/2, three arms: the margin after n turns is 0.1 sqrt(2 ln(24 n^2) / n). After one turn
+    0.25: arm 1, a whole 1 below the best, goes. Arm 3 is 0.1 below: n = 17 gives 0.1020, n = 18 gives 0.0998."""
     rule = db.SuccessiveElimination(delta=0.5, sd=0.05)
     assert choices(rule, [0.0, 1.0, 0.9], 41) == [0, 1, 2, *[1, 2] * 17, *[1] * 4]
 
