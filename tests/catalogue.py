@@ -31,7 +31,7 @@ RULES = {
     "decaying": (db.DecayingEpsilonGreedy(), oracle.decaying_epsilon_greedy()),
     "decaying-slowly": (db.DecayingEpsilonGreedy(scale=2, power=0.5), oracle.decaying_epsilon_greedy(2, 0.5)),
     "softmax": (db.Softmax(temperature=0.2), oracle.softmax(0.2)),
-    "top-two": (db.TopTwoThompson(), oracle.top_two_thompson()),
+    "top-two": (db.TopTwoThompson(leader=0.7), oracle.top_two_thompson(0.7)),  # with 1/2 and two arms: uniform
     "top-two-prior": (
         db.TopTwoThompson(leader=0.8, prior_mean=0.5, prior_sd=2.0, noise_sd=0.5, initial_pulls=1),
         oracle.top_two_thompson(0.8, 0.5, 2.0, 0.5, 1),

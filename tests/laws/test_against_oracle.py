@@ -1,5 +1,7 @@
 """The engine against the exact enumeration, the slow simulator and the replay of its own paths."""
 
+import functools
+
 import numpy as np
 import oracle
 import pytest
@@ -8,12 +10,19 @@ from catalogue import ALLOWED, DETERMINISTIC, RULES, WORLDS, Z, z_scores
 import debandit as db
 
 
+@functools.cache
+def enumerated(rule):
+    return oracle.enumerate_two_arms(RULES[rule][1], 0.4, 0.55, 40)
+
+
+@functools.cache
+def simulated(rule):
+    return db.simulate(RULES[rule][0], db.worlds.Bernoulli([0.4, 0.55]), horizon=40, runs=400_000, seed=21)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_exact_two_armed_bernoulli(rule):
-    policy, judge = RULES[rule]
-    horizon = 40
-    exact = oracle.enumerate_two_arms(judge, 0.4, 0.55, horizon)
-    runs = db.simulate(policy, db.worlds.Bernoulli([0.4, 0.55]), horizon=horizon, runs=400_000, seed=21)
+    exact, runs = enumerated(rule), simulated(rule)
     pulls_se = runs.pulls.std(axis=0) / np.sqrt(len(runs.pulls))
     assert np.abs(z_scores(runs.bias() - exact.bias, runs.bias_se())).max() < Z
     assert np.abs(z_scores(runs.pulls.mean(axis=0) - exact.pulls, np.maximum(pulls_se, 1e-12))).max() < Z
@@ -24,8 +33,7 @@ def test_exact_two_armed_bernoulli(rule):
 @pytest.mark.parametrize("other", [r for r in RULES if r != "ucb"])
 def test_the_enumeration_tells_rules_apart(other):
     """Control: UCB runs judged as any other rule are far off."""
-    exact = oracle.enumerate_two_arms(RULES[other][1], 0.4, 0.55, 40)
-    runs = db.simulate(db.UCB(), db.worlds.Bernoulli([0.4, 0.55]), horizon=40, runs=400_000, seed=21)
+    exact, runs = enumerated(other), simulated("ucb")
     assert np.abs(z_scores(runs.bias() - exact.bias, runs.bias_se())).max() > 2 * Z
 
 
@@ -90,9 +98,9 @@ def test_slow_simulator_with_five_arms(rule):
     policy, judge = RULES[rule]
     truth = np.array([0.2, 0.35, 0.5, 0.5, 0.65])
     world = db.worlds.Bernoulli(truth)
-    slow_pulls, slow_sums = oracle.simulate(judge, lambda arm, rng: float(rng.random() < truth[arm]), 5, 60, 1500, 24)
+    slow_pulls, slow_sums = oracle.simulate(judge, lambda arm, rng: float(rng.random() < truth[arm]), 5, 60, 600, 24)
     fast = db.simulate(policy, world, horizon=60, runs=200_000, seed=24)
     for slow, quick in ((slow_pulls, fast.pulls), (slow_sums, fast.sums)):
         difference = slow.mean(axis=0) - quick.mean(axis=0)
-        errors = slow.std(axis=0, ddof=1) / np.sqrt(1500), quick.std(axis=0, ddof=1) / np.sqrt(200_000)
+        errors = slow.std(axis=0, ddof=1) / np.sqrt(600), quick.std(axis=0, ddof=1) / np.sqrt(200_000)
         assert np.abs(difference).max() < 1e-12 or np.abs(z_scores(difference, *errors)).max() < Z
