@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from debandit.checking import Fit, check
     from debandit.debiasing import debias
     from debandit.errors import DebanditError, InputError, Refused
+    from debandit.identification import Identified, identify
     from debandit.log import ExperimentLog
     from debandit.policies import (
         KLUCB,
@@ -62,6 +63,8 @@ _HOMES = {
     "BetaThompson": "policies",
     "EpsilonGreedy": "policies",
     "Uniform": "policies",
+    "identify": "identification",
+    "Identified": "identification",
     "DecayingEpsilonGreedy": "policies",
     "Exp3": "policies",
     "FixedWeights": "policies",
@@ -92,6 +95,7 @@ __all__ = [
     "Fit",
     "FixedWeights",
     "Greedy",
+    "Identified",
     "InputError",
     "PlayTheWinner",
     "Policy",
@@ -112,6 +116,7 @@ __all__ = [
     "check",
     "debias",
     "estimators",
+    "identify",
     "read_log",
     "simulate",
     "theory",

@@ -80,6 +80,14 @@ def _workers(command: Callable[..., None]) -> Callable[..., None]:
 
 def _log_and_rule(command: Callable[..., None]) -> Callable[..., None]:
     """The log, its columns, and the rule that made it."""
+    rule = click.option(
+        "--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options."
+    )
+    return _log(rule(command))
+
+
+def _log(command: Callable[..., None]) -> Callable[..., None]:
+    """The log and its columns."""
     for option in (
         click.option(
             "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
@@ -87,7 +95,6 @@ def _log_and_rule(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
         click.option("--reward", default="reward", show_default=True, metavar="COLUMN", help="Column of the rewards."),
         click.option("--arm", default="arm", show_default=True, metavar="COLUMN", help="Column of the arms."),
-        click.option("--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options."),
         click.argument("log", metavar="LOG.csv"),
     ):
         command = option(command)
@@ -209,6 +216,16 @@ def check(
     fit = run(data, rule, seed=seed, unseen=unseen, threads=threads)
     click.echo(str(fit))
     context.exit(0 if fit.fits else 1)
+
+
+@commands.command()
+@_log
+def identify(log: str, arm: str, reward: str, time: str | None, arms: str | None) -> None:
+    """Which built-in rule, with which options, explains a log best, and how sure one can be."""
+    from debandit.identification import identify as run
+    from debandit.readers import read_log
+
+    click.echo(str(run(read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms)))))
 
 
 @commands.command(cls=_WithGivenWorlds)

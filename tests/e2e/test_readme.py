@@ -27,11 +27,14 @@ def directory(tmp_path_factory):
     return tmp_path_factory.mktemp("readme")
 
 
-@pytest.mark.parametrize(("name", "least"), [("README.md", 2), ("docs/studies.md", 1), ("docs/own-rules.md", 1)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("README.md", 2), ("docs/studies.md", 1), ("docs/own-rules.md", 1), ("docs/identify.md", 1)]
+)
 def test_console_blocks(directory, name, least):
     blocks = re.findall(r"```console\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) >= least
-    (directory / "my.toml").unlink(missing_ok=True)  # each document starts from nothing
+    for made in re.findall(r"(?:--save|study new) (\S+)", "".join(blocks)):  # each document starts from nothing
+        (directory / made).unlink(missing_ok=True)
     for code in re.findall(r"```python\n# (my_rules.py)\n(.*?)```", (ROOT / name).read_text(), re.DOTALL):
         (directory / code[0]).write_text(code[1])
     for block in blocks:

@@ -1,0 +1,31 @@
+"""Which built-in rule, with which options, explains a log best.
+
+Every rule is fitted by maximum likelihood of the choices (`search`), is charged for the options that had to leave
+their defaults (`score`), and is ranked (`identified`). `families` is the table of what may be varied.
+"""
+
+import numpy as np
+
+from debandit.errors import InputError
+from debandit.identification.families import FAMILIES
+from debandit.identification.identified import Identified, ranked
+from debandit.identification.record import Record
+from debandit.identification.search import best_fits
+from debandit.log import ExperimentLog
+
+
+def identify(log: ExperimentLog) -> Identified:
+    """Rank the built-in rules by how well they explain the choices of the log; their options are estimated."""
+    if log.rounds is None:
+        raise InputError(
+            "this log has per-arm summaries only, not the order of the rounds",
+            where="log",
+            remedy="Many rules lead to the same counts; what tells them apart is which arm followed what.",
+        )
+    record = Record.of(log.rounds.arms, log.rounds.rewards, len(log.labels))
+    with np.errstate(all="ignore"):  # some options make no sense for some logs
+        fits = best_fits((family for family in FAMILIES if log.binary or not family.rule.binary_rewards), record)
+    return ranked(fits, horizon=log.horizon, arm_count=len(log.labels))
+
+
+__all__ = ["Identified", "identify"]

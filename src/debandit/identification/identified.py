@@ -1,0 +1,129 @@
+"""The answer: rules ranked by how well they explain a log, in numbers and in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from debandit.errors import listed
+from debandit.identification.score import Fit
+from debandit.policies import Policy
+from debandit.tables import Column, render
+
+CLEAR, LIKELY = 0.95, 0.75  # weights
+CERTAIN = -1e-3  # a log-likelihood above this explains every round
+
+_COLUMNS = (
+    Column("rule", "rule", "text"),
+    Column("log_likelihood", "log-likelihood", "score"),
+    Column("impossible", "impossible rounds", "count"),
+    Column("weight", "weight", "share"),
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The best rule of one family."""
+
+    policy: Policy
+    log_likelihood: float
+    impossible: int  # rounds whose arm the rule never chooses
+    weight: float  # its share of exp(-BIC / 2), of all families together
+    note: str
+
+
+@dataclass(frozen=True)
+class Identified:
+    """All families, the best one first."""
+
+    candidates: tuple[Candidate, ...]
+    horizon: int
+    arm_count: int
+
+    @property
+    def policy(self) -> Policy:
+        """The rule that explains the log best, with its options."""
+        return self.candidates[0].policy
+
+    @property
+    def twins(self) -> list[Policy]:
+        """Other rules that explain every round, if the best one does: no data of this log can tell them apart."""
+        best, *others = self.candidates
+        return [other.policy for other in others if min(best.log_likelihood, other.log_likelihood) > CERTAIN]
+
+    @property
+    def verdict(self) -> str:
+        """'clear', 'some doubt' or 'cannot tell', by the weight of the best and whether another explains as much."""
+        weight = self.candidates[0].weight
+        return "cannot tell" if weight < LIKELY else "some doubt" if weight < CLEAR or self.twins else "clear"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each family."""
+        return [
+            {
+                "rule": brief(each.policy),
+                "log_likelihood": each.log_likelihood,
+                "impossible": each.impossible,
+                "weight": each.weight,
+            }
+            for each in self.candidates
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f"{self.arm_count} arms, {self.horizon:,} rounds; the rules by how well they explain the choices",
+                "",
+                render(self.rows(), _COLUMNS, 3),
+                "",
+                *self._words(),
+            ]
+        )
+
+    def _words(self) -> list[str]:
+        best, second = self.candidates[:2]
+        lines = [f"{_VERDICTS[self.verdict]} {brief(best.policy)}; the runner-up is {brief(second.policy)}."]
+        if best.note:
+            lines.append(f"{best.note[0].upper()}{best.note[1:]}.")
+        if best.impossible:
+            lines.append(
+                f"But {best.policy.name} never chooses the arm of {best.impossible} of the {self.horizon:,} rounds: it "
+                f"agrees with {1 - best.impossible / self.horizon:.1%}. Are rounds missing, or was it not followed?"
+            )
+        if self.twins:
+            lines.append(
+                f"Every round agrees with {listed(list(map(brief, self.twins)))}, too: this log cannot tell them apart."
+                " The weights only say which of them need more special options."
+            )
+        return lines
+
+
+_VERDICTS = {
+    "clear": "Clear:",
+    "some doubt": "With some doubt:",
+    "cannot tell": "This log cannot tell. The best guess is",
+}
+
+
+def ranked(fits: Sequence[Fit], *, horizon: int, arm_count: int) -> Identified:
+    """Weights are posterior probabilities if every family is as likely beforehand, as far as BIC approximates them."""
+    order = sorted(fits, key=lambda fit: -fit.score)
+    scores = np.array([fit.score for fit in order])
+    weights = np.exp(scores - scores[0])
+    weights /= weights.sum()
+    candidates = tuple(
+        Candidate(fit.policy, fit.log_likelihood, fit.impossible, float(weight), fit.note)
+        for fit, weight in zip(order, weights, strict=True)
+    )
+    return Identified(candidates, horizon, arm_count)
+
+
+def brief(policy: Policy) -> str:
+    """The rule with the options that are not at their defaults, or with all of one or two."""
+    options = {field.name: getattr(policy, field.name) for field in fields(policy)}  # type: ignore[arg-type]
+    default = {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
+    if len(options) > 2:
+        options = {name: value for name, value in options.items() if value != default[name]}
+    text = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    return f"{policy.name}({text})" if text else policy.name

@@ -1,0 +1,118 @@
+"""Options that need no search, because the log shows them."""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from debandit.engine.data import Floats
+from debandit.identification.record import Record
+from debandit.identification.score import per_number
+from debandit.policies import Policy
+
+Options = dict[str, Any]
+
+
+class Seen(NamedTuple):
+    """What a log shows: options, their charge, and a note on them."""
+
+    options: Options
+    charge: float = 0.0
+    note: str = ""
+
+
+ReadOff = Callable[[type[Policy], Options, Record], Seen]
+
+
+def nothing(_rule: type[Policy], _fixed: Options, _record: Record) -> Seen:
+    """For rules whose options must be searched for."""
+    return Seen({})
+
+
+def etc_pulls(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
+    """The number of pulls before the commitment that agrees with most rounds."""
+    horizon, arms = record.horizon, range(record.arm_count)
+    pulls = np.arange(1, max(1, horizon // record.arm_count) + 1)
+    counts = np.vstack([record.pulls, record.pulls[-1] + (np.array(arms) == record.arms[-1])])
+    ends = np.minimum(pulls[:, None] * np.arange(record.arm_count + 1), horizon)  # of each arm's turn
+    in_turn = sum(counts[ends[:, k + 1], k] - counts[ends[:, k], k] for k in arms)
+    after = ends[:, -1]
+    last = np.minimum(after, horizon - 1)  # a log that ends with the opening has no commitment to count
+    n, s = record.pulls[last], record.sums[last]
+    best = np.argmax(np.divide(s, n, out=np.full(s.shape, -np.inf), where=n > 0), axis=-1)
+    committed = counts[horizon, best] - counts[after, best]
+    found = int(pulls[np.argmax(in_turn + committed)])
+    return Seen({"pulls": found}, math.log(1 + 10 / found))  # nobody commits after a pull or two
+
+
+class Interval(NamedTuple):
+    """The values of an option that agree with the most rounds."""
+
+    low: float
+    high: float
+    agreeing: int
+
+
+def linear_option(name: str) -> ReadOff:
+    """An option c of a deterministic rule whose scores are mean + c * bonus: the c that agree with most rounds."""
+
+    def read_off(rule: type[Policy], fixed: Options, record: Record) -> Seen:
+        found = agreeing_interval(rule(**fixed, **{name: 1.0}), record)
+        default = getattr(rule(), name)
+        value = default if found.low < default < found.high else roundest(found.low, found.high)
+        note = f"any {name} between {found.low:.5g} and {found.high:.5g} makes the same choices"
+        charge = min(_surprise(found, record.sd), per_number(record.horizon))
+        return Seen({name: value}, charge, note)
+
+    return read_off
+
+
+def _surprise(interval: Interval, unit: float) -> float:
+    """-ln of the interval's share of all magnitudes from 1/100 to 100 units: what is fine-tuned is charged for."""
+    low, high = (float(np.clip(end / unit, 0.01, 100.0)) for end in interval[:2])
+    return -math.log(max(math.log(high / low), 1e-3) / math.log(10_000))
+
+
+def agreeing_interval(unit: Policy, record: Record) -> Interval:
+    """Exactly which c > 0 agree with most rounds, if `unit` is the rule with c = 1; the widest interval of them.
+
+    Arm a has the highest score if c (bonus_a - bonus_j) >= mean_j - mean_a for every other arm j: each round allows an
+    interval of c, and the best c lies in as many of them as possible.
+    """
+    low, high = _allowed(unit, record)
+    low, high = np.sort(low[low < high]), np.sort(high[low < high])
+    ends = np.unique(np.concatenate([[0.0], low, high, [np.inf]]))
+    starts, stops = ends[:-1], ends[1:]
+    agreeing = np.searchsorted(low, starts, side="right") - np.searchsorted(high, starts, side="right")
+    best = np.lexsort([stops - starts, agreeing])[-1]
+    return Interval(float(starts[best]), float(stops[best]), int(agreeing[best]))
+
+
+def _allowed(unit: Policy, record: Record) -> tuple[Floats, Floats]:
+    """Between which c > 0 each round after the opening agrees; at none where low >= high."""
+    rule = unit.rule(record.arm_count, record.horizon)
+    free = slice(rule.opening * record.arm_count, None)
+    arms, n, s = record.arms[free], record.pulls[free], record.sums[free]
+    mean = np.divide(s, n, out=np.zeros(s.shape), where=n > 0)
+    bonus = rule.level[free, None] * rule.width[n]
+    logged = np.arange(len(arms)), arms
+    gain, gap = bonus[logged][:, None] - bonus, mean - mean[logged][:, None]
+    first = np.arange(record.arm_count) < arms[:, None]  # arms that win ties against the logged one
+    never = (gain == 0) & ((gap > 0) | ((gap == 0) & first))
+    threshold = np.divide(gap, gain, out=np.zeros(gap.shape), where=gain != 0)
+    low = np.where(gain > 0, threshold, 0.0).max(axis=-1, initial=0.0)
+    high = np.where(never, 0.0, np.where(gain < 0, threshold, np.inf)).min(axis=-1, initial=np.inf)
+    return low, high
+
+
+def roundest(low: float, high: float) -> float:
+    """The number with the fewest digits between two: people choose round numbers."""
+    if high == np.inf:
+        high = 4 * low if low > 0 else 2.0
+    middle = (low + high) / 2
+    for digits in range(1, 17):
+        value = float(f"{middle:.{digits}g}")
+        if low < value < high:
+            return value
+    return middle

@@ -1,0 +1,183 @@
+"""Identifying a rule: intervals and openings worked out by hand, and what is said."""
+
+import math
+
+import numpy as np
+import pytest
+
+import debandit as db
+from debandit.identification import identify
+from debandit.identification.chances import logged_chances
+from debandit.identification.families import FAMILIES
+from debandit.identification.identified import ranked
+from debandit.identification.read_off import agreeing_interval, etc_pulls, roundest
+from debandit.identification.record import Record
+from debandit.identification.score import Fit, fitted
+from debandit.policies import RULES
+
+
+def record(arms, rewards, arm_count=2):
+    return Record.of(np.array(arms), np.array(rewards, dtype=float), arm_count)
+
+
+# A always gives 1, B always 0. Before round 3 both have one pull, hence equal bonuses, and any c pulls A. Before
+# round 4 A has two pulls and B one: B is pulled if c sqrt(ln 4) (1 - 1/sqrt 2) > 1, that is c > 2.8998. In round 5
+# both have two pulls, and any c pulls A.
+ARMS, REWARDS = [0, 1, 0, 1, 0], [1, 0, 1, 0, 1]
+LOWEST = 1 / (math.sqrt(math.log(4)) * (1 - math.sqrt(0.5)))
+
+
+def test_interval_of_c_by_hand():
+    found = agreeing_interval(db.UCB(c=1.0), record(ARMS, REWARDS))
+    assert found == (pytest.approx(LOWEST, rel=1e-14), math.inf, 3)
+
+
+def test_interval_of_c_with_two_ends():
+    """Round 6: A has three pulls and B two; A is pulled if c sqrt(ln 6) (1/sqrt 2 - 1/sqrt 3) < 1, c < 5.757."""
+    high = 1 / (math.sqrt(math.log(6)) * (math.sqrt(1 / 2) - math.sqrt(1 / 3)))
+    longer = record([*ARMS, 0], [*REWARDS, 1])
+    assert agreeing_interval(db.UCB(c=1.0), longer) == (pytest.approx(LOWEST), pytest.approx(high), 4)
+    inside, outside = db.UCB(c=(LOWEST + high) / 2), db.UCB(c=high + 1e-6)
+    assert logged_chances(inside, longer).tolist() == [1] * 6
+    assert logged_chances(outside, longer).tolist() == [1] * 5 + [0]
+
+
+def test_the_c_with_the_most_agreement():
+    """B in round 3 is against every c, since A is ahead with as many pulls; round 4 pulls A, which any c allows."""
+    found = agreeing_interval(db.UCB(c=1.0), record([0, 1, 1, 0], [1, 0, 0, 0]))
+    assert found.agreeing == 1
+    assert (found.low, found.high) == (0.0, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value"), [(0.93, 1.04, 1.0), (0.231, 0.264, 0.25), (2.9, math.inf, 7.0), (0, math.inf, 1.0)]
+)
+def test_roundest(low, high, value):
+    assert roundest(low, high) == value
+
+
+def test_openings():
+    assert record([0, 0, 1, 1, 0], [0] * 5).opening == 2
+    assert record([0, 1, 2, 0], [0] * 4, 3).opening == 1
+    assert record([0, 0, 1, 0], [0] * 4).opening == 0
+    assert record([1, 0, 1, 0], [0] * 4).opening == 0
+    assert record([0, 0, 0, 0], [0] * 4).opening == 0
+    assert record([0, 0, 0, 1], [0] * 4).opening == 0  # would not be over
+
+
+def test_pulls_before_the_commitment_survive_a_mistake():
+    arms = [0, 0, 0, 0, 1, 1, 0, 1, *[1] * 12]  # four each, then B; one row is wrong
+    assert etc_pulls(db.ExploreThenCommit, {}, record(arms, arms)).options == {"pulls": 4}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "thompson",
+        "thompson(noise_sd=0.5, prior_sd=3.0, initial_pulls=2)",
+        "beta_thompson",
+        "beta_thompson(alpha=3.0, beta=0.5)",
+        "epsilon_greedy",
+    ],
+)
+def test_quick_chances_are_those_of_the_rule(policy):
+    """To a few digits; the rule's own have 13."""
+    rule = db.policies.as_policy(policy)
+    for means in ([0.3, 0.6], [0.3, 0.6, 0.5]):
+        log = db.simulate(rule, db.worlds.Bernoulli(means), horizon=60, runs=1, seed=1, paths=True).log(0)
+        known = Record.of(log.rounds.arms, log.rounds.rewards, len(means))
+        exact = rule.path_probabilities(known.arms, known.rewards, len(means))[np.arange(60), known.arms]
+        np.testing.assert_allclose(logged_chances(rule, known), exact, rtol=0.02)
+
+
+def test_lapses_by_hand():
+    """One of four rounds is against UCB: 0.01 / 2 for it, 0.995 for the others, and charged."""
+    fit = fitted(db.UCB(c=1.0), record([0, 1, 1, 0], [1, 0, 0, 0]))
+    assert fit.impossible == 1
+    assert fit.log_likelihood == pytest.approx(math.log(0.005) + 3 * math.log(0.995))
+    assert fit.charge == pytest.approx(math.log(100))
+
+
+def test_charges_for_options_off_their_defaults():
+    log = record([0, 1, 1, 1], [0, 1, 1, 1])
+    assert etc_pulls(db.ExploreThenCommit, {}, log).charge == pytest.approx(math.log(11))
+    opened = record([0, 0, 0, 1, 1, 1], [0] * 6)
+    assert fitted(db.ThompsonSampling(initial_pulls=3), opened).charge == pytest.approx(math.log(8))
+    assert fitted(db.ThompsonSampling(initial_pulls=1, center="sample"), log).charge == pytest.approx(math.log(8))
+
+
+def test_counts_only_are_refused():
+    log = db.ExperimentLog.from_summaries(["A", "B"], [10, 20], [0.5, 0.6], binary=True)
+    with pytest.raises(db.InputError, match="order of the rounds"):
+        identify(log)
+
+
+def test_three_rounds_cannot_tell():
+    found = identify(db.ExperimentLog(["A", "B", "A"], [1.0, 0.5, 2.0]))
+    assert found.verdict == "cannot tell"
+    assert "This log cannot tell. The best guess is" in str(found)
+
+
+def test_a_log_of_one_arm_only_is_answered():
+    assert identify(db.ExperimentLog(["A"] * 5, [1.0] * 5, labels=["A", "B"])).candidates
+
+
+def test_rules_for_binary_rewards_compete_for_binary_logs_only():
+    arms, rewards = ["A", "B", "B", "A"], [0.0, 1.0, 1.0, 0.0]
+    names = {each.policy.name for each in identify(db.ExperimentLog(arms, rewards)).candidates}
+    assert names == {family.name for family in FAMILIES}
+    other = identify(db.ExperimentLog(arms, [0.5, *rewards[1:]]))
+    assert names - {each.policy.name for each in other.candidates} == {"beta_thompson"}
+
+
+def test_every_family_is_built_in():
+    assert {family.name for family in FAMILIES} <= set(RULES)
+
+
+FITS = [
+    Fit(db.Uniform(), -10.0, 0, 0.0),
+    Fit(db.UCB(c=1.0), 0.0, 0, 1.0, "any c between 0.5 and 2 makes the same choices"),
+    Fit(db.ThompsonSampling(noise_sd=2.0), -7.0, 0, 2.0),
+]
+
+
+def test_ranking_in_words():
+    """Weights are e^-1, e^-9 and e^-10 relative to each other: 0.99954, 0.00034, 0.00012."""
+    assert str(ranked(FITS, horizon=50, arm_count=2)) == (
+        "2 arms, 50 rounds; the rules by how well they explain the choices\n"
+        "\n"
+        "rule                    log-likelihood  impossible rounds   weight\n"
+        "------------------------------------------------------------------\n"
+        "ucb(c=1.0)                         0.0                  0  100.0 %\n"
+        "thompson(noise_sd=2.0)            -7.0                  0    0.0 %\n"
+        "uniform                          -10.0                  0    0.0 %\n"
+        "\n"
+        "Clear: ucb(c=1.0); the runner-up is thompson(noise_sd=2.0).\n"
+        "Any c between 0.5 and 2 makes the same choices."
+    )
+
+
+def test_rules_that_made_the_same_choices_are_twins():
+    """However the weights are, it is never clear which of them it was."""
+    found = ranked([*FITS, Fit(db.EpsilonGreedy(0.0), 0.0, 0, 8.0)], horizon=50, arm_count=2)
+    assert found.twins == [db.EpsilonGreedy(0.0)]
+    assert found.verdict == "some doubt"
+    assert "Every round agrees with epsilon_greedy(epsilon=0.0), too" in str(found)
+
+
+def test_a_rule_that_was_broken_is_said_to_be():
+    runs = db.simulate("ucb", db.worlds.Normal(means=[1.0, 1.5], sds=[1.0, 1.0]), horizon=200, runs=1, paths=True)
+    rounds = runs.log(0).rounds
+    arms = rounds.arms.copy()
+    arms[150] = 1 - arms[150]
+    found = identify(db.ExperimentLog(arms, rounds.rewards, labels=[0, 1]))
+    assert found.policy.name == "ucb"
+    assert "of the 200 rounds: it agrees with" in str(found)
+
+
+def test_beta_thompson_is_recognised_with_doubt():
+    """For 0/1 rewards the two kinds of Thompson sampling choose nearly alike."""
+    runs = db.simulate("beta_thompson", "bernoulli(means=[0.3, 0.6])", horizon=200, runs=10, seed=1, paths=True)
+    found = [identify(runs.log(run)) for run in range(10)]
+    assert sum(each.policy.name in ("beta_thompson", "thompson") for each in found) >= 9
+    assert sum(each.verdict != "clear" for each in found) >= 3
