@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from debandit.policies import (
         KLUCB,
         UCB,
+        Batched,
         BetaThompson,
         DecayingEpsilonGreedy,
         EpsilonGreedy,
         Exp3,
         ExploreThenCommit,
         FixedWeights,
+        Floor,
         Greedy,
         PlayTheWinner,
         Policy,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         TSPostDiff,
         UCBTuned,
         Uniform,
+        WarmUp,
     )
     from debandit.readers import read_log
     from debandit.result import Debiased
@@ -79,11 +82,15 @@ _HOMES = {
     "TopTwoThompson": "policies",
     "TSPostDiff": "policies",
     "UCBTuned": "policies",
+    "Batched": "policies",
+    "Floor": "policies",
+    "WarmUp": "policies",
 }
 
 __all__ = [
     "KLUCB",
     "UCB",
+    "Batched",
     "BetaThompson",
     "DebanditError",
     "Debiased",
@@ -94,6 +101,7 @@ __all__ = [
     "ExploreThenCommit",
     "Fit",
     "FixedWeights",
+    "Floor",
     "Greedy",
     "Identified",
     "InputError",
@@ -112,6 +120,7 @@ __all__ = [
     "TopTwoThompson",
     "UCBTuned",
     "Uniform",
+    "WarmUp",
     "__version__",
     "check",
     "debias",

@@ -30,10 +30,14 @@ class _WithListing(click.Command):
 
     def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         from debandit import worlds
-        from debandit.policies import RULES
+        from debandit.policies import RULES, WRAPPERS
         from debandit.spec import listing
 
-        shown = [("Rules", RULES), *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else [])]
+        shown = [
+            ("Rules", RULES),
+            ("Around a rule", WRAPPERS),
+            *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else []),
+        ]
         for title, makers in shown:
             formatter.write(f"\n{title} (options with their defaults):\n{listing(makers)}\n")
 
@@ -83,7 +87,10 @@ def _log_and_rule(command: Callable[..., None]) -> Callable[..., None]:
     rule = click.option(
         "--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options."
     )
-    return _log(rule(command))
+    batch = click.option(
+        "--batch", metavar="COLUMN", help="Column of the batches; the rule is then written batched(RULE)."
+    )
+    return _log(batch(rule(command)))
 
 
 def _log(command: Callable[..., None]) -> Callable[..., None]:
@@ -142,6 +149,7 @@ def debias(
     reward: str,
     time: str | None,
     arms: str | None,
+    batch: str | None,
     world: str,
     runs: Any,
     unseen: tuple[float, float] | None,
@@ -165,7 +173,7 @@ def debias(
     from debandit.worlds import as_bootstrap
 
     rule, bootstrap = _rule(policy), as_bootstrap(world, "--world")
-    data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms))
+    data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms), batch=batch)
     if json_path is not None and check_target(json_path) == Path(os.path.realpath(log)):
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     with chosen(workers, cluster) as executor:
@@ -199,6 +207,7 @@ def check(
     reward: str,
     time: str | None,
     arms: str | None,
+    batch: str | None,
     unseen: tuple[float, float] | None,
     seed: int,
     threads: int | None,
@@ -212,7 +221,7 @@ def check(
     from debandit.readers import read_log
 
     rule = _rule(policy)
-    data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms))
+    data = read_log(log, arm=arm, reward=reward, time=time, arms=_labels(arms), batch=batch)
     fit = run(data, rule, seed=seed, unseen=unseen, threads=threads)
     click.echo(str(fit))
     context.exit(0 if fit.fits else 1)

@@ -95,9 +95,11 @@ def debias(
     log_index = checked_count("log_index", log_index, MOST_RUNS, least=0)
     workers = checked_workers(threads, executor)
 
+    rules = [rule.in_log(one) for one in logs]
+
     def settings_of(i: int) -> Settings:
         return Settings(
-            policy=str(rule),
+            policy=str(rules[i]),
             world=str(bootstrap),
             unseen=None if stand_in is None else (stand_in.mean, stand_in.sd),
             runs_asked=count,
@@ -109,12 +111,12 @@ def debias(
             version=__version__,
         )
 
-    worlds = [_world_of(one, rule, bootstrap, stand_in) for one in logs]
+    worlds = [_world_of(one, each, bootstrap, stand_in) for one, each in zip(logs, rules, strict=True)]
     doubts = check_before_debiasing(
-        logs, rule, seed=int(seed), unseen=stand_in, force=force, threads=threads, executor=executor
+        logs, rules, seed=int(seed), unseen=stand_in, force=force, threads=threads, executor=executor
     )
     results: dict[int, Debiased] = {}
-    for batch, experiment in _batches(logs, worlds, rule, int(seed), log_index):
+    for batch, experiment in _stacks(logs, worlds, rules, int(seed), log_index):
         estimates = _estimate(experiment, [logs[i] for i in batch], count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
             results[i] = _result(logs[i], estimate, settings_of(i), doubts[i])
@@ -144,14 +146,14 @@ def estimated_biases(
     return np.where(seen, total.bias, np.nan)
 
 
-def _batches(
-    logs: Sequence[ExperimentLog], worlds: Sequence[World], policy: Policy, seed: int, log_index: int
+def _stacks(
+    logs: Sequence[ExperimentLog], worlds: Sequence[World], policies: Sequence[Policy], seed: int, log_index: int
 ) -> Iterator[tuple[list[int], spread.Experiment]]:
-    """Logs with the same number of arms and rounds as stacks of worlds, with their places among the logs."""
+    """Logs with the same rule and number of arms and rounds as stacks of worlds, with their places among the logs."""
     alike = defaultdict(list)
-    for i, log in enumerate(logs):
-        alike[len(log.labels), log.horizon].append(i)
-    for (_, horizon), indices in alike.items():
+    for i, (log, rule) in enumerate(zip(logs, policies, strict=True)):
+        alike[rule, len(log.labels), log.horizon].append(i)
+    for (policy, _, horizon), indices in alike.items():
         for start in range(0, len(indices), _LOGS_AT_ONCE):
             batch = indices[start : start + _LOGS_AT_ONCE]
             data, ids = _stack([worlds[i].data() for i in batch]), np.array(batch) + log_index

@@ -22,6 +22,7 @@ class Rounds:
     arms: Ints  # index into the labels
     rewards: Floats
     propensities: Floats | None = None  # P(this arm | the past) as the experiment recorded it
+    batch_sizes: tuple[int, ...] | None = None  # of the batches in which the rule heard of its rewards
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -29,7 +30,7 @@ class ExperimentLog:
     """What happened: per-arm summaries always, the ordered rounds unless only summaries are known.
 
     The order of the labels decides ties and initial pulls. It is that of first appearance, unless `labels` gives it;
-    `labels` may name arms that never appear.
+    `labels` may name arms that never appear. `batches` names the batch of every round.
     """
 
     labels: tuple[str, ...]
@@ -46,11 +47,13 @@ class ExperimentLog:
         *,
         labels: Sequence[Any] | None = None,
         propensities: ArrayLike | None = None,
+        batches: Iterable[Any] | None = None,
     ) -> None:
         names = [_checked_label(arm) for arm in arms]
         values = _checked_rewards(rewards)
         if len(names) != len(values):
             raise InputError(f"{len(names)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
+        sizes = None if batches is None else _batch_sizes(batches, len(values))
         recorded = None if propensities is None else _checked_propensities(propensities, len(values))
         known = _checked_labels(dict.fromkeys(names) if labels is None else labels, given=labels is not None)
         place = {label: index for index, label in enumerate(known)}
@@ -71,7 +74,7 @@ class ExperimentLog:
         constant = lowest == highest  # rounding must not make a variance out of nothing
         means, variances = np.where(constant, lowest, means), np.where(constant, 0.0, variances)
         binary = bool(np.isin(values, (0.0, 1.0)).all())
-        self._set(known, pulls, means, variances, binary, Rounds(index, values, recorded))
+        self._set(known, pulls, means, variances, binary, Rounds(index, values, recorded, sizes))
 
     @classmethod
     def from_summaries(
@@ -136,6 +139,11 @@ class ExperimentLog:
         return int(self.pulls.sum())
 
     @property
+    def batch_sizes(self) -> tuple[int, ...] | None:
+        """Of the batches in which the rule heard of its rewards, if the log says so."""
+        return None if self.rounds is None else self.rounds.batch_sizes
+
+    @property
     def unseen(self) -> list[str]:
         """Arms without a reward."""
         return [label for label, n in zip(self.labels, self.pulls, strict=True) if n == 0]
@@ -165,6 +173,7 @@ class ExperimentLog:
             if part is None:
                 continue
             digest.update(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<")).tobytes())
+        digest.update(str(self.batch_sizes).encode() if self.batch_sizes else b"")
         return digest.hexdigest()
 
 
@@ -214,6 +223,26 @@ def _checked_propensities(propensities: ArrayLike, count: int) -> Floats:
             remedy="It is the probability of the arm that was pulled: more than 0, since it was pulled, and at most 1.",
         )
     return values
+
+
+def _batch_sizes(batches: Iterable[Any], count: int) -> tuple[int, ...]:
+    """Of runs of equal names, each of which must be one batch."""
+    names = [str(batch) for batch in batches]
+    if len(names) != count:
+        raise InputError(
+            f"{len(names)} batches for {count} rounds", where="batches", remedy="Name that of every round."
+        )
+    starts = [0] + [i for i in range(1, count) if names[i] != names[i - 1]]
+    seen: set[str] = set()
+    for start in starts:
+        if names[start] in seen:
+            raise InputError(
+                f"the batch {shorten(names[start])!r} goes on in round {start + 1}, after another one",
+                where="batches",
+                remedy="Sort the rounds by time (--time), and give batches different names.",
+            )
+        seen.add(names[start])
+    return tuple(int(size) for size in np.diff([*starts, count]))
 
 
 def _checked_label(label: Any) -> str:

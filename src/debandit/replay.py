@@ -20,7 +20,7 @@ def propensities(log: ExperimentLog, policy: Policy | str) -> Floats:
             where="log",
             remedy="Replaying a rule needs every round. debias does not.",
         )
-    return path_propensities(log.rounds.arms, log.rounds.rewards, rule, len(log.labels), labels=log.labels)
+    return path_propensities(log.rounds.arms, log.rounds.rewards, rule.in_log(log), len(log.labels), labels=log.labels)
 
 
 def forced(propensities: Floats) -> np.ndarray:

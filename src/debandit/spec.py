@@ -1,5 +1,7 @@
 """`name(key=value, ...)`: how rules and worlds are written on the command line and in results.
 
+A wrapper has the rule inside it first: `batched(ucb(c=2), size=500)`.
+
 Only literals are read; nothing is ever evaluated.
 """
 
@@ -7,46 +9,68 @@ import ast
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from debandit.errors import InputError, shorten
 
 Options = dict[str, Any]
+INNER = "policy"  # the option that is written first and without its name
 
 
-def parse(text: str) -> tuple[str, Options] | None:
+class Parsed(NamedTuple):
+    """A name, and its options as literals; the inner one is Parsed in turn."""
+
+    name: str
+    options: Options
+
+
+def parse(text: str) -> Parsed | None:
     """Split `name(key=value, ...)` into the name and its options; None if it is not of that form."""
     try:
-        node = ast.parse(text.strip(), mode="eval").body
-        if isinstance(node, ast.Name):
-            return node.id, {}
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-            return node.func.id, {_name_of(key): _literal(key.value) for key in node.keywords}
+        return _parsed(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        pass
-    return None
+        return None
+
+
+def _parsed(node: ast.expr) -> Parsed:
+    if isinstance(node, ast.Name):
+        return Parsed(node.id, {})
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) <= 1):
+        raise ValueError("neither a name nor a name with options")
+    inner = {INNER: _parsed(node.args[0])} if node.args else {}
+    return Parsed(node.func.id, inner | {_name_of(key): _literal(key.value) for key in node.keywords})
 
 
 def build(text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> Any:
     """Make the object that `text` describes with one of `makers`."""
-    parsed = parse(text)
-    name = text.partition("(")[0].strip() if parsed is None else parsed[0]
+    return _built(parse(text), text, makers, where, kind)
+
+
+def unknown(name: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> InputError:
+    """There is no such name."""
+    guess = difflib.get_close_matches(name, makers, 1)
+    hint = f"Did you mean {guess[0]}? " if guess else ""
+    what = f"there is no {kind} {shorten(name)!r}"
+    return InputError(what, where=where, remedy=f"{hint}There are:\n{listing(makers)}")
+
+
+def _built(parsed: Parsed | None, text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> Any:
+    name = text.partition("(")[0].strip() if parsed is None else parsed.name
     if name not in makers:
-        guess = difflib.get_close_matches(name, makers, 1)
-        hint = f"Did you mean {guess[0]}? " if guess else ""
-        raise InputError(
-            f"there is no {kind} {shorten(name)!r}", where=where, remedy=f"{hint}There are:\n{listing(makers)}"
-        )
+        raise unknown(name, makers, where, kind)
     remedy = f"It is written {usage(name, makers[name])}, with numbers, words or lists of them."
     if parsed is None:
         raise InputError(f"cannot read {shorten(text)!r}", where=where, remedy=remedy)
-    known, options = signature(makers[name]), parsed[1]
+    known, options = signature(makers[name]), parsed.options
     strange = [option for option in options if option not in dict(known)]
     if strange:
-        raise InputError(f"{name} has no option {shorten(strange[0])!r}", where=where, remedy=remedy)
+        what = f"{name} takes no {kind} inside" if strange[0] == INNER else f"{name} has no option {strange[0]!r}"
+        raise InputError(shorten(what), where=where, remedy=remedy)
     missing = [option for option, default in known if default is None and option not in options]
     if missing:
         raise InputError(f"{name} needs {', '.join(missing)}", where=where, remedy=remedy)
+    if isinstance(inner := options.get(INNER), Parsed):
+        options = options | {INNER: _built(inner, text, makers, where, kind)}
     return makers[name](**options)
 
 
@@ -60,7 +84,8 @@ def signature(maker: Callable[..., Any]) -> list[tuple[str, str | None]]:
 
 def usage(name: str, maker: Callable[..., Any]) -> str:
     """For example ucb(c=1.0)."""
-    options = ", ".join(f"{key}={default or '...'}" for key, default in signature(maker))
+    shown = ["RULE" if key == INNER else f"{key}={default or '...'}" for key, default in signature(maker)]
+    options = ", ".join(shown)
     return f"{name}({options})" if options else name
 
 

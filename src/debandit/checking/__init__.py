@@ -44,7 +44,7 @@ def check(
     """
     if not isinstance(log, ExperimentLog):
         raise InputError("check needs an ExperimentLog", where="log", remedy="See read_log.")
-    rule, stand_in = as_policy(policy), None if unseen is None else Unseen.of(unseen)
+    rule, stand_in = as_policy(policy).in_log(log), None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
     enough_rounds(rule, len(log.labels), log.horizon)
     if rule.binary_rewards and not log.binary:
@@ -63,7 +63,7 @@ def check(
 
 def check_before_debiasing(
     logs: Sequence[ExperimentLog],
-    policy: Policy,
+    policies: Sequence[Policy],
     *,
     seed: int,
     unseen: Unseen | None,
@@ -73,10 +73,11 @@ def check_before_debiasing(
 ) -> list[list[str]]:
     """What to warn of, for each log. An impossible log is refused, unless it is forced."""
     thorough = len(logs) <= MOST_LOGS
-    if policy.randomised and not thorough:
-        return [[] for _ in logs]
     doubts: list[list[str]] = []
-    for place, log in enumerate(logs):
+    for place, (log, policy) in enumerate(zip(logs, policies, strict=True)):
+        if policy.randomised and not thorough:
+            doubts.append([])
+            continue
         found = replay(log, policy, FEW_ROUNDS)
         impossible = found is not None and bool(found.impossible.any())
         if impossible and not force:

@@ -10,7 +10,6 @@ from debandit.errors import InputError
 from debandit.log import ExperimentLog, Rounds
 from debandit.policies import Policy
 from debandit.policies.choices import before
-from debandit.policies.own import OwnRule
 
 NUMBERS_AT_ONCE = 2**22  # rounds times arms
 IMPOSSIBLE = 1e-15  # quadrature knows no smaller probabilities
@@ -53,13 +52,7 @@ def replay(log: ExperimentLog, policy: Policy, most_rounds: int) -> Replay | Non
         return None
     pulls, sums = before(rounds.arms, rounds.rewards, arm_count)
     means = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan)
-    return Replay(rounds.arms, chances, _scores(policy, rounds, arm_count), pulls, means)
-
-
-def _scores(policy: Policy, rounds: Rounds, arm_count: int) -> Floats:
-    if isinstance(policy, OwnRule) and not policy.randomised:
-        return policy.replayed(rounds.arms, rounds.rewards, arm_count)[1]
-    return policy.path_scores(rounds.arms, rounds.rewards, arm_count)
+    return Replay(rounds.arms, chances, policy.path_scores(rounds.arms, rounds.rewards, arm_count), pulls, means)
 
 
 def _at(values: Floats, arms: Ints) -> Floats:

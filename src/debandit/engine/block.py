@@ -5,17 +5,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.data import Floats, Ints
+from debandit.engine.data import LAST, RANDOM, Floats, Ints
 from debandit.engine.jit import jit, kernel
-from debandit.engine.lanes import LANES
+from debandit.engine.lanes import LANES, fill_uniforms
 
 
 class Block(NamedTuple):
     """Arrays of shape (K * LANES,) hold arm k of lane l at k * LANES + l: inner loops run over neighbouring lanes."""
 
     arm_count: int
-    pulls: Floats  # (K * LANES,)
+    pulls: Floats  # (K * LANES,) what the rule knows of
     sums: Floats  # (K * LANES,)
+    all_pulls: Floats  # (K * LANES,) what happened: the same arrays, unless rewards come in batches
+    all_sums: Floats  # (K * LANES,)
     memory: Floats  # (2 * K * LANES,) whatever the rule wants to remember between rounds
     arms: Ints  # (LANES,) this round's choices
     places: Ints  # (LANES,) arms * LANES + lane
@@ -31,16 +33,25 @@ class Block(NamedTuple):
     scale: Floats  # (K * LANES,)
     state: Floats  # (LANES, S) what a selecting rule remembers of its own
     one: Floats  # (3, K) one lane's pulls, sums and variances, side by side
+    scores: Floats  # (LANES,) one arm's
+    tied: Floats  # (LANES,) how many arms share the highest score so far
+    prescribed: Ints  # (LANES,) the arm that a lane must pull, or -1
+    held: Ints  # (LANES,) the arm that a lane has committed to, or -1
+    late_arms: Ints  # (B, LANES) rounds of a batch of which the rule has not heard yet
+    late_rewards: Floats  # (B, LANES)
     failure: Ints  # (2,) the lane and round, counted from 1, in which a rule chose an arm that there is not
 
 
 @kernel
-def new_block(arm_count, state_size):
+def new_block(arm_count, state_size, batch):
     size = arm_count * LANES
+    pulls, sums = np.zeros(size), np.zeros(size)
     return Block(
         arm_count,
-        np.zeros(size),
-        np.zeros(size),
+        pulls,
+        sums,
+        np.zeros(size) if batch else pulls,
+        np.zeros(size) if batch else sums,
         np.zeros(2 * size),
         np.zeros(LANES, np.int64),
         np.zeros(LANES, np.int64),
@@ -56,6 +67,12 @@ def new_block(arm_count, state_size):
         np.zeros(size),
         np.zeros((LANES, state_size)),
         np.zeros((3, arm_count)),
+        np.zeros(LANES),
+        np.zeros(LANES),
+        np.full(LANES, -1),
+        np.full(LANES, -1),
+        np.zeros((batch, LANES), np.int64),
+        np.zeros((batch, LANES)),
         np.zeros(2, np.int64),
     )
 
@@ -84,3 +101,31 @@ def add(amount, values, arms, lane):
     to_second = arms[lane] != 0
     values[lane] += 0.0 if to_second else amount  # adding nothing instead of not adding leaves no branch
     values[LANES + lane] += amount if to_second else 0.0
+
+
+@jit
+def explore(probability, block):
+    """A uniform arm with the given probability, else the one that was chosen.
+
+    Given that a lane explores, u / probability is uniform again.
+    """
+    arms, u, last = block.arms, block.scratch, block.arm_count - 1
+    fill_uniforms(block, u)
+    stretch = block.arm_count / probability if probability > 0 else 0.0
+    for lane in range(LANES):
+        arm = min(np.int64(np.int32(u[lane] * stretch)), last)
+        arms[lane] = arm if u[lane] < probability else arms[lane]
+
+
+@jit
+def challenge(arm, ties, block):
+    """Let an arm's block.scores challenge block.best; of equals the first, the last or a random one wins."""
+    arms, best, scores, tied, u = block.arms, block.best, block.scores, block.tied, block.scratch
+    if ties == RANDOM:
+        fill_uniforms(block, u)
+    for lane in range(LANES):
+        better, equal = scores[lane] > best[lane], scores[lane] == best[lane]
+        tied[lane] = 1.0 if better else tied[lane] + 1.0 if equal else tied[lane]
+        wins = better or (equal and (ties == LAST or (ties == RANDOM and u[lane] * tied[lane] < 1.0)))
+        arms[lane] = arm if wins else arms[lane]
+        best[lane] = scores[lane] if better else best[lane]

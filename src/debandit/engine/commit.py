@@ -12,7 +12,7 @@ def commit_block(task, rule, world, binomials, block):
     """All rounds of all lanes: K sums of `opening` rewards, the comparison, one sum of the remaining rewards."""
     opening, rest = rule.opening, task.horizon - rule.opening * block.arm_count
     arms, places, best = block.arms, block.places, block.best
-    sums, pulls, totals = block.sums, block.pulls, block.rewards
+    sums, pulls, totals = block.all_sums, block.all_pulls, block.rewards
     best[:] = -np.inf
     for arm in range(block.arm_count):
         for lane in range(LANES):

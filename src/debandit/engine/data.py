@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS = range(5)
+TIES = ("first", "last", "random")  # who wins among equal scores; a rule's data has the index
+FIRST, LAST, RANDOM = range(3)
 
 
 class WorldData(NamedTuple):
@@ -22,6 +24,24 @@ class WorldData(NamedTuple):
     sds: Floats  # (W * K,) normal worlds
     pool: Floats  # values to draw from (empirical) or to weigh (multiplier)
     pool_start: Ints  # (W * K + 1,)
+
+
+class Plan(NamedTuple):
+    """What wrappers ask of the loop: some rounds prescribed, a floor below each arm's probability, rewards in batches.
+
+    Prescribed are the first rounds, then what an arm lacks of its initial pulls, and with batches also the rounds up to
+    the first batch in which the rule knows the initial pulls of every arm; in those the arms take turns.
+    """
+
+    active: bool
+    turns: int  # so many first rounds in which the arms take turns
+    uniform: int  # or any arm has the same probability
+    settled: int  # from this round on nothing is prescribed any more
+    floor: float  # in rounds that are not prescribed: with this probability the arm is uniform
+    ends: Ints  # rounds after which the rule hears of its rewards, the last one the horizon; empty: after each
+
+
+NO_PLAN = Plan(False, 0, 0, 0, 0.0, np.empty(0, np.int64))
 
 
 class RuleData(NamedTuple):
@@ -41,6 +61,8 @@ class RuleData(NamedTuple):
     hold: bool  # choose once after the opening and stay with it
     parameters: Floats
     state_size: int  # numbers that a selecting rule remembers
+    ties: int
+    plan: Plan
 
 
 class Task(NamedTuple):
@@ -85,6 +107,7 @@ def rule_data(
     hold: bool = False,
     parameters: tuple[float, ...] = (),
     state_size: int = 0,
+    ties: str = "first",
 ) -> RuleData:
     """A `RuleData` in which everything left out is off."""
     empty = np.empty(0)
@@ -99,6 +122,8 @@ def rule_data(
         hold,
         np.array(parameters, dtype=np.float64),
         state_size,
+        TIES.index(ties),
+        NO_PLAN,
     )
 
 

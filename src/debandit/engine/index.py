@@ -5,9 +5,10 @@ The memory holds each arm's location and behind them each arm's width; both chan
 
 import numpy as np
 
-from debandit.engine.block import pick, put
+from debandit.engine.block import challenge, explore, pick, put
+from debandit.engine.data import FIRST
 from debandit.engine.jit import jit
-from debandit.engine.lanes import LANES, fill_uniforms, next_normals
+from debandit.engine.lanes import LANES, next_normals
 
 
 @jit
@@ -24,13 +25,16 @@ def choose(t, rule, block):
     if len(rule.explore) == 0 or rule.explore[t] < 1.0:
         if not rule.noisy:
             level = rule.level[t] if len(rule.level) else 0.0
-            _highest_index(level, block.arm_count, block.memory, block.best, block.arms)
+            if rule.ties == FIRST:
+                _highest_index(level, block.arm_count, block.memory, block.best, block.arms)
+            else:
+                _highest_index_with_ties(level, rule.ties, block)
         elif block.arm_count == 2:
             _higher_of_two_draws(block.memory, block.noise[next_normals(block)], block.arms)
         else:
             _highest_draw(block)
     if len(rule.explore):
-        _explore(rule.explore[t], block)
+        explore(rule.explore[t], block)
 
 
 @jit
@@ -90,6 +94,17 @@ def _highest_index(level, arm_count, memory, best, arms):
 
 
 @jit
+def _highest_index_with_ties(level, ties, block):
+    """The same, where not always the first of equals wins."""
+    block.best[:] = -np.inf
+    for arm in range(block.arm_count):
+        location, width = block.memory[arm * LANES :], block.memory[(block.arm_count + arm) * LANES :]
+        for lane in range(LANES):
+            block.scores[lane] = location[lane] + level * width[lane]
+        challenge(arm, ties, block)
+
+
+@jit
 def _higher_of_two_draws(memory, normals, arms):
     """Two arms: the difference of two normal draws is one normal draw."""
     for lane in range(LANES):
@@ -109,14 +124,3 @@ def _highest_draw(block):
             a = location[lane] + width[lane] * normals[lane]
             arms[lane] = arm if a > best[lane] else arms[lane]
             best[lane] = a if a > best[lane] else best[lane]
-
-
-@jit
-def _explore(probability, block):
-    """A uniform arm with the given probability; given that a lane explores, u / probability is uniform again."""
-    arms, u, last = block.arms, block.scratch, block.arm_count - 1
-    fill_uniforms(block, u)
-    stretch = block.arm_count / probability if probability > 0 else 0.0
-    for lane in range(LANES):
-        arm = min(np.int64(np.int32(u[lane] * stretch)), last)
-        arms[lane] = arm if u[lane] < probability else arms[lane]

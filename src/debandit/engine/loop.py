@@ -12,12 +12,13 @@ from debandit.engine.index import choose, learn, start
 from debandit.engine.jit import jit
 from debandit.engine.lanes import LANES, seed_lane, stream_key
 from debandit.engine.rewards import draw_noise, enter_world
+from debandit.engine.wrapped import longest_batch, prescribe, recall, remember, settle
 
 
 def run(task, rule, world, binomials, wanted, stop):
     """Simulate the runs of the task's units and hand them to whatever is wanted. See `data` for the records."""
     units = task.units
-    block = new_block(task.arm_count, rule.state_size)
+    block = new_block(task.arm_count, rule.state_size, longest_batch(rule.plan))
     lane_unit, lane_run, lane_place = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
     lane_world, lane_key = np.full(LANES, -1), np.zeros(LANES, np.uint64)
     unit, offset, place = 0, 0, 0
@@ -50,24 +51,42 @@ def run(task, rule, world, binomials, wanted, stop):
 @jit
 def play_block(task, rule, world, wanted, stop, block, lane_place, filled):
     """Every round of one block."""
-    arms, places, rewards = block.arms, block.places, block.rewards
-    opening = rule.opening * block.arm_count
+    arms, places, rewards, plan = block.arms, block.places, block.rewards, rule.plan
+    opening, batched = rule.opening * block.arm_count, len(plan.ends) > 0
     block.pulls[:] = 0.0
     block.sums[:] = 0.0
+    block.all_pulls[:] = 0.0
+    block.all_sums[:] = 0.0
+    block.prescribed[:] = -1
+    block.held[:] = -1
+    known, batch = 0, 0  # rounds of which the rule has heard
     start(rule, block)
     for t in range(task.horizon):
-        if t < opening:
-            arms[:] = t // rule.opening
-        elif t == opening or not rule.hold:
-            choose(t, rule, block)
+        if plan.active:
+            asked = prescribe(t, rule, block)
+        else:
+            asked = t >= opening and (t == opening or not rule.hold)
+            if t < opening:
+                arms[:] = t // rule.opening
+        if asked:
+            choose(known, rule, block)
+        if plan.active:
+            settle(t, rule, block)
         for lane in range(LANES):
             places[lane] = arms[lane] * LANES + lane
         add_rewards(draw_noise(world, block), block)
-        learn(rule, block)
         if wanted.paths:
             for lane in range(filled):
                 wanted.path_arms[lane_place[lane], t] = arms[lane]
                 wanted.path_rewards[lane_place[lane], t] = rewards[lane]
+        if batched:
+            remember(t - known, block)
+        if not batched or t + 1 == plan.ends[batch]:
+            for late in range(t + 1 - known):
+                if batched:
+                    recall(late, block)
+                learn(rule, block)
+            known, batch = t + 1, batch + 1
         if stop[0] or block.failure[1]:
             return
 
@@ -76,7 +95,7 @@ def play_block(task, rule, world, wanted, stop, block, lane_place, filled):
 def add_rewards(row, block):
     """This round's rewards, from a row of noise, added to the pulled arms' totals."""
     arms, places, noise, rewards = block.arms, block.places, block.noise[row], block.rewards
-    shift, scale, pulls, sums = block.shift, block.scale, block.pulls, block.sums
+    shift, scale, pulls, sums = block.shift, block.scale, block.all_pulls, block.all_sums
     if block.arm_count == 2:
         for lane in range(LANES):
             rewards[lane] = pick(shift, arms, lane) + pick(scale, arms, lane) * noise[lane]
@@ -99,7 +118,7 @@ def collect(task, world, wanted, block, lane_unit, lane_place, filled):
     for lane in range(filled):
         unit = lane_unit[lane]
         for arm in range(block.arm_count):
-            pulls, total = block.pulls[arm * LANES + lane], block.sums[arm * LANES + lane]
+            pulls, total = block.all_pulls[arm * LANES + lane], block.all_sums[arm * LANES + lane]
             if wanted.runs:
                 wanted.pulls[lane_place[lane], arm] = np.int64(pulls)
                 wanted.sums[lane_place[lane], arm] = total

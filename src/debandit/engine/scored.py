@@ -1,4 +1,4 @@
-"""The choices of rules that give every arm a score: the highest wins, ties go to the lowest index.
+"""The choices of rules that give every arm a score: the highest wins.
 
 A template: the import of `score` is replaced by the rule's own function (see `kernels`). The memory holds each arm's
 mean and behind them the sums of squared deviations, both as Welford updates them.
@@ -6,6 +6,7 @@ mean and behind them the sums of squared deviations, both as Welford updates the
 
 import numpy as np
 
+from debandit.engine.block import challenge
 from debandit.engine.jit import jit
 from debandit.engine.lanes import LANES, next_normals
 from debandit.engine.own import NOISY, VARIANCES, score
@@ -30,9 +31,8 @@ def choose(t, rule, block):
         deviations = block.memory[size + arm * LANES :]
         for lane in range(LANES):
             variance = deviations[lane] / pulls[lane] if VARIANCES else 0.0
-            value = score(sums[lane] / pulls[lane], pulls[lane], now, z[lane], variance, parameters)
-            arms[lane] = arm if value > best[lane] else arms[lane]
-            best[lane] = value if value > best[lane] else best[lane]
+            block.scores[lane] = score(sums[lane] / pulls[lane], pulls[lane], now, z[lane], variance, parameters)
+        challenge(arm, rule.ties, block)
 
 
 @jit
@@ -44,11 +44,15 @@ def learn(rule, block):
 
 @jit
 def update_deviations(block):
-    """Welford's update of the pulled arms' means and sums of squared deviations."""
-    places, pulls, rewards, memory = block.places, block.pulls, block.rewards, block.memory
-    deviations = memory[block.arm_count * LANES :]
+    """Of the pulled arms."""
+    means, deviations = block.memory[: block.arm_count * LANES], block.memory[block.arm_count * LANES :]
     for lane in range(LANES):
-        at = np.uint64(places[lane])
-        gap = rewards[lane] - memory[at]
-        memory[at] += gap / pulls[at]
-        deviations[at] += gap * (rewards[lane] - memory[at])
+        update(np.uint64(block.places[lane]), block.rewards[lane], block.pulls, means, deviations)
+
+
+@jit
+def update(at, reward, pulls, means, deviations):
+    """Welford's update of an arm's mean and sum of squared deviations, after its pull was counted."""
+    gap = reward - means[at]
+    means[at] += gap / pulls[at]
+    deviations[at] += gap * (reward - means[at])

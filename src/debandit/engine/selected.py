@@ -26,6 +26,8 @@ def choose(t, rule, block):
     arms, one, state = block.arms, block.one, block.state
     deviations = block.memory[block.arm_count * LANES :]
     for lane in range(LANES):
+        if block.prescribed[lane] >= 0 and rule.opening > 0:
+            continue  # the rule counts on initial pulls that it has not heard of yet
         for arm in range(block.arm_count):
             at = arm * LANES + lane
             one[0, arm], one[1, arm] = block.pulls[at], block.sums[at]

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from tqdm import tqdm
 
+from debandit.engine.batches import ByTotals, can_step, step
 from debandit.engine.binomials import LONGEST, binomial_tables
-from debandit.engine.data import BERNOULLI, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
+from debandit.engine.data import BERNOULLI, FIRST, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
 from debandit.engine.kernels import KernelName, load
 from debandit.errors import InputError, shorten, work_elsewhere
 
@@ -32,7 +33,7 @@ _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be wor
 Workers = Executor | int | None  # an executor, or a number of threads; None: as many as there are cores
 
 
-class Rule(Protocol):
+class Rule(ByTotals, Protocol):
     """What the engine needs to know of a policy: a small description that another process can be sent."""
 
     @property
@@ -248,10 +249,14 @@ def _simulate(
 ) -> Wanted:
     """One chunk, in this thread."""
     wanted = need.room(experiment, units) if room is None else room
-    kernel = load(experiment.policy.kernel)
     stop = np.zeros(3, np.int64) if stop is None else stop
+    task, rule, world, *_ = arguments = _arguments(experiment, units, wanted)
+    if experiment.policy.by_totals and can_step(rule, world, experiment.horizon, wanted):
+        step(experiment.policy, task, rule, world, wanted, stop)
+        return wanted
+    kernel = load(experiment.policy.kernel)
     try:
-        kernel(*_arguments(experiment, units, wanted), stop)
+        kernel(*arguments, stop)
     except Exception as error:
         if type(error).__module__.startswith("numba"):
             raise _not_compiled(experiment.policy, str(error)) from error
@@ -313,7 +318,7 @@ def _arguments(experiment: Experiment, units: Ints, wanted: Wanted) -> tuple[Tas
     counts = (rule.opening, experiment.horizon - rule.opening * experiment.arm_count)
     # explore-then-commit needs no rounds where its sums can be drawn, whatever the size of the stack
     short = kind == NORMAL or (kind == BERNOULLI and max(counts) <= LONGEST)
-    shortcut = rule.hold and short and not wanted.paths
+    shortcut = rule.hold and short and not wanted.paths and rule.ties == FIRST and not rule.plan.active
     tables = np.empty((2, 0, 0))
     if shortcut and kind == BERNOULLI and len(units):
         tables = binomial_tables(world.means, counts)

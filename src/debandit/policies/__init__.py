@@ -5,12 +5,14 @@ import re
 from debandit import spec
 from debandit.engine.binding import import_file
 from debandit.errors import InputError, shorten
+from debandit.policies.batched import Batched
 from debandit.policies.beta_thompson import BetaThompson
 from debandit.policies.decaying_epsilon_greedy import DecayingEpsilonGreedy
 from debandit.policies.epsilon_greedy import EpsilonGreedy
 from debandit.policies.etc import ExploreThenCommit
 from debandit.policies.exp3 import Exp3
 from debandit.policies.fixed_weights import FixedWeights
+from debandit.policies.floor import Floor
 from debandit.policies.greedy import Greedy
 from debandit.policies.kl_ucb import KLUCB
 from debandit.policies.own import ScoreRule, SelectRule
@@ -25,6 +27,7 @@ from debandit.policies.ts_postdiff import TSPostDiff
 from debandit.policies.ucb import UCB
 from debandit.policies.ucb_tuned import UCBTuned
 from debandit.policies.uniform import Uniform
+from debandit.policies.warm_up import WarmUp
 
 _CLASSES: tuple[type[Policy], ...] = (
     ExploreThenCommit,
@@ -47,20 +50,34 @@ _CLASSES: tuple[type[Policy], ...] = (
     FixedWeights,
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
+WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in (Batched, Floor, WarmUp)}
 
 
 def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
-    """A rule, or the text of one: ucb, or thompson(prior_sd=10.0, noise_sd=2.0), or my_rules.py:MyRule(c=2)."""
+    """A rule, or the text of one: ucb, batched(thompson(noise_sd=2), size=500), or my_rules.py:MyRule(c=2)."""
     if isinstance(policy, str):
-        file = re.match(r"(.*\.py):(\w+.*)", policy, re.DOTALL)
-        policy = spec.build(policy, RULES, where, "rule") if file is None else _from_file(file[1], file[2], where)
+        policy = _from_text(policy, where)
     if not isinstance(policy, Policy):
         raise InputError(f"{shorten(repr(policy))} is not a rule", where=where, remedy="For example UCB(c=1.0).")
     return policy
 
 
-def _from_file(file: str, text: str, where: str) -> Policy:
-    """The rule of a user's Python file, which is run."""
+def _from_text(text: str, where: str) -> Policy:
+    """Rules of files, also inside wrappers, are known by the names of their classes from then on."""
+    makers: dict[str, type[Policy]] = RULES | WRAPPERS
+    wrapped = re.match(rf"\s*({'|'.join(WRAPPERS)})\s*\(", text) is not None
+    for file, name in re.findall(r"([^\s(),]+\.py):(\w+)" if wrapped else r"(?s)^(.*\.py):(\w+)", text):
+        found = _rules_of(file, where)
+        if name not in found:
+            raise spec.unknown(name, found, f"{where}, {file}", "rule")
+        makers = makers | {name: found[name]}
+        text = text.replace(f"{file}:", "")
+    policy: Policy = spec.build(text, makers, where, "rule")
+    return policy
+
+
+def _rules_of(file: str, where: str) -> dict[str, type[Policy]]:
+    """The rules of a user's Python file, which is run."""
     try:
         module = import_file(file)
     except FileNotFoundError:
@@ -68,25 +85,26 @@ def _from_file(file: str, text: str, where: str) -> Policy:
     except Exception as error:
         what = f"cannot run the file ({type(error).__name__}: {shorten(str(error), 200)})"
         raise InputError(what, where=f"{where}, {file}") from error
-    rules = {
+    return {
         name: value
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, Policy) and value.__module__ == module.__name__
     }
-    policy: Policy = spec.build(text, rules, f"{where}, {file}", "rule")
-    return policy
 
 
 __all__ = [
     "KLUCB",
     "RULES",
     "UCB",
+    "WRAPPERS",
+    "Batched",
     "BetaThompson",
     "DecayingEpsilonGreedy",
     "EpsilonGreedy",
     "Exp3",
     "ExploreThenCommit",
     "FixedWeights",
+    "Floor",
     "Greedy",
     "PlayTheWinner",
     "Policy",
@@ -100,5 +118,6 @@ __all__ = [
     "TopTwoThompson",
     "UCBTuned",
     "Uniform",
+    "WarmUp",
     "as_policy",
 ]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from debandit.engine.data import Floats, Ints, RuleData, rule_data
 from debandit.policies.beta_draws import highest_beta, second_higher
+from debandit.policies.choices import after_opening
 from debandit.policies.policy import Policy
 
 LONGEST_TABLE = 1000  # rounds
@@ -23,27 +24,30 @@ class BetaThompson(Policy):
     binary_rewards: ClassVar[bool] = True
     alpha: float = 1.0
     beta: float = 1.0
+    initial_pulls: int = 0
 
     def __post_init__(self) -> None:
         # below 0.05 the draws pile up at 0 and 1 so closely that doubles cannot tell them apart
         self._check_number("alpha", low=0.05)
         self._check_number("beta", low=0.05)
+        self._check_initial_pulls(0)
 
     @property
     def kernel(self) -> str:
         return "debandit.engine.beta"
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(parameters=(self.alpha, self.beta))
+        return rule_data(opening=self.opening, parameters=(self.alpha, self.beta))
 
     def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        n, s = np.asarray(pulls).astype(np.int64), np.asarray(sums).astype(np.int64)
-        arm_count = n.shape[-1]
-        rows, wins = n.reshape(-1, arm_count), s.reshape(-1, arm_count)
-        if arm_count == 2 and horizon <= LONGEST_TABLE:
-            return self._by_tables(rows, wins, horizon).reshape(n.shape)
+        return after_opening(self.opening, t, pulls, sums, lambda _, n, s: self._free(n, s, horizon))
+
+    def _free(self, pulls: Floats, sums: Floats, horizon: int) -> Floats:
+        rows, wins = pulls.astype(np.int64), sums.astype(np.int64)
+        if rows.shape[-1] == 2 and horizon <= LONGEST_TABLE:
+            return self._by_tables(rows, wins, horizon)
         states, back = np.unique(np.concatenate([rows, wins], axis=-1), axis=0, return_inverse=True)
-        return self._by_quadrature(*np.split(states, 2, axis=-1))[back.reshape(-1)].reshape(n.shape)
+        return self._by_quadrature(*np.split(states, 2, axis=-1))[back.reshape(-1)]
 
     def _by_quadrature(self, pulls: Ints, wins: Ints) -> Floats:
         return highest_beta(np.add(self.alpha, wins, dtype=np.float64), self.beta + (pulls - wins).astype(np.float64))

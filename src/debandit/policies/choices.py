@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats, Ints, RuleData
+from debandit.engine.data import FIRST, LAST, Floats, Ints, RuleData
 
-OFFSETS = np.linspace(-8.5, 8.5, 12)  # in standard deviations; a draw is farther out with probability 2e-17
+OFFSETS = np.linspace(-8.5, 8.5, 8)  # in standard deviations; a draw is farther out with probability 2e-17
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 NODES_AT_ONCE = 2**16  # numbers per array, so that they stay in the cache
 
@@ -35,6 +35,17 @@ def after_opening(
     return chances.reshape(n.shape)
 
 
+def winners(scores: Floats, ties: int) -> Floats:
+    """The chances (..., K) of arms of which the highest score wins."""
+    arm_count = scores.shape[-1]
+    if ties == FIRST:
+        return certain(np.argmax(scores, axis=-1), arm_count)
+    highest = scores == scores.max(axis=-1, keepdims=True)
+    if ties == LAST:
+        return certain(arm_count - 1 - np.argmax(highest[..., ::-1], axis=-1), arm_count)
+    return np.asarray(highest / highest.sum(axis=-1, keepdims=True))
+
+
 def certain(arms: Ints, arm_count: int) -> Floats:
     """Probability 1 for the given arms."""
     return np.eye(arm_count)[arms]
@@ -48,11 +59,10 @@ def _free(rule: RuleData, t: Ints, pulls: Ints, sums: Floats) -> Floats:
         chances = highest_draw(location, width)
     else:
         level = rule.level[t][:, None] if len(rule.level) else 0.0
-        arms = np.argmax(location + level * width, axis=-1)
+        chances = winners(location + level * width, rule.ties)
         if rule.hold:
             committed = pulls > rule.opening
-            arms = np.where(committed.any(axis=-1), np.argmax(committed, axis=-1), arms)
-        chances = certain(arms, pulls.shape[-1])
+            chances = np.where(committed.any(axis=-1, keepdims=True), committed, chances)
     if len(rule.explore):
         explore = rule.explore[t][:, None]
         chances = explore / pulls.shape[-1] + (1 - explore) * chances
@@ -92,22 +102,30 @@ def highest_of_two_normals(location: Floats, width: Floats) -> Floats:
 def highest_normal(location: Floats, width: Floats) -> Floats:
     """P_k = int f_k(x) prod_{j != k} F_j(x) dx for normal draws, whatever their widths.
 
-    Every arm puts breakpoints 1.5 standard deviations apart around itself, so that between two neighbouring ones of
+    Every arm puts breakpoints 2.4 standard deviations apart around itself, so that between two neighbouring ones of
     all of them each factor is either smooth on that scale or constant, and Gauss-Legendre with few nodes is exact.
+    Below the lowest breakpoint of any arm that arm has no draws, so that none is the highest: there is nothing to add.
     """
     width = np.maximum(width, 1e-150)
-    rows_at_once = max(1, NODES_AT_ONCE // (location.shape[-1] ** 2 * len(OFFSETS) * len(NODES)))
-    parts = [
-        _highest_normal(location[start : start + rows_at_once], width[start : start + rows_at_once])
-        for start in range(0, len(location), rows_at_once)
-    ]
-    return np.concatenate(parts) if parts else np.empty(location.shape)
+    breaks = location[..., None] + width[..., None] * OFFSETS
+    lowest = breaks[..., 0].max(axis=-1, keepdims=True)
+    breaks = np.sort(np.maximum(breaks.reshape(len(location), -1), lowest), axis=-1)
+    panels = (breaks > lowest).sum(axis=-1)
+    order = np.argsort(panels, kind="stable")
+    chances = np.empty(location.shape)
+    start = 0
+    while start < len(order):  # rows that need about as many nodes go together
+        most = panels[order[min(start + 63, len(order) - 1)]]
+        size = max(1, NODES_AT_ONCE // (location.shape[-1] * most * len(NODES)))
+        rows = order[start : start + min(size, 64)]
+        chances[rows] = _highest_normal(location[rows], width[rows], breaks[rows, -1 - most :])
+        start += len(rows)
+    return chances
 
 
-def _highest_normal(location: Floats, width: Floats) -> Floats:
+def _highest_normal(location: Floats, width: Floats, breaks: Floats) -> Floats:
     from scipy.special import ndtr
 
-    breaks = np.sort((location[..., None] + width[..., None] * OFFSETS).reshape(len(location), -1), axis=-1)
     half = np.diff(breaks) / 2
     x = ((breaks[:, :-1] + half)[..., None] + half[..., None] * NODES).reshape(len(location), 1, -1)
     weights = (half[..., None] * WEIGHTS).reshape(len(location), 1, -1)
@@ -133,6 +151,18 @@ def before(arms: np.ndarray, rewards: Floats, arm_count: int) -> tuple[Ints, Flo
     np.cumsum(taken[..., :-1, :], axis=-2, out=pulls[..., 1:, :])
     np.cumsum(np.where(taken, rewards[..., None], 0.0)[..., :-1, :], axis=-2, out=sums[..., 1:, :])
     return pulls, sums
+
+
+def totals_at(arms: np.ndarray, rewards: Floats, arm_count: int, rounds: Ints) -> tuple[Ints, Floats]:
+    """`before` in some rounds only, in rising order; the sums are added up in another order."""
+    paths, values = arms.reshape(-1, arms.shape[-1]), rewards.reshape(-1, arms.shape[-1])
+    step = np.searchsorted(rounds, np.arange(arms.shape[-1]), side="right")  # the first of these rounds that knows it
+    shape = (len(paths), len(rounds) + 1, arm_count)
+    cell = ((np.arange(len(paths))[:, None] * shape[1] + step) * arm_count + paths).ravel()
+    totals = [np.bincount(cell, weights, int(np.prod(shape))).reshape(shape) for weights in (None, values.ravel())]
+    outer = (*arms.shape[:-1], len(rounds), arm_count)
+    pulls, sums = (total.cumsum(axis=1)[:, :-1].reshape(outer) for total in totals)
+    return pulls.astype(np.int64), sums
 
 
 def variances_before(arms: np.ndarray, rewards: Floats, arm_count: int) -> Floats:

@@ -18,16 +18,14 @@ class DecayingEpsilonGreedy(Policy):
     scale: float = 5.0
     power: float = 1.0
     initial_pulls: int = 1
+    ties: str = "first"
 
     def __post_init__(self) -> None:
         self._check_number("scale", low=0)
         self._check_number("power", low=0, high=10)
-        self._check_number("initial_pulls", low=1, high=10**8, whole=True)
-
-    @property
-    def opening(self) -> int:
-        return self.initial_pulls
+        self._check_initial_pulls(1)
+        self._check_ties()
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         explore = np.minimum(1.0, self.scale / np.arange(1, horizon + 1) ** float(self.power))
-        return rule_data(opening=self.opening, explore=explore)
+        return rule_data(opening=self.opening, explore=explore, ties=self.ties)

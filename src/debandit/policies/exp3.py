@@ -22,16 +22,13 @@ class Exp3(SelectRule):
     gamma: float = 0.1
     low: float = 0.0
     high: float = 1.0
+    initial_pulls = 0  # arms without pulls have weights as well
 
     def __post_init__(self) -> None:
         self._check_number("gamma", low=1e-9, high=1)
         self._check_number("low", low=-1e100)
         self._check_number("high", low=-1e100)
         self._check(self.low < self.high, "low must be below high")
-
-    @property
-    def opening(self) -> int:
-        return 0
 
     def states(self, arm_count: int) -> int:
         return 2 * arm_count  # the logarithms of the weights, and the probabilities of the last choice

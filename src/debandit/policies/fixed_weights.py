@@ -19,6 +19,7 @@ class FixedWeights(SelectRule):
     name: ClassVar[str] = "fixed_weights"
     randomised: ClassVar[bool] = True
     weights: tuple[float, ...]
+    initial_pulls = 0  # pulls teach it nothing
 
     def __post_init__(self) -> None:
         try:
@@ -30,10 +31,6 @@ class FixedWeights(SelectRule):
             "weights must be numbers of 0 or more, one for each arm, and not all 0",
         )
         object.__setattr__(self, "weights", weights)
-
-    @property
-    def opening(self) -> int:
-        return 0
 
     @staticmethod
     def select(random: Any, parameters: Floats) -> int:

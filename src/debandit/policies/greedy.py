@@ -14,13 +14,11 @@ class Greedy(Policy):
     name: ClassVar[str] = "greedy"
     randomised: ClassVar[bool] = False
     initial_pulls: int = 1
+    ties: str = "first"
 
     def __post_init__(self) -> None:
-        self._check_number("initial_pulls", low=1, high=10**8, whole=True)
-
-    @property
-    def opening(self) -> int:
-        return self.initial_pulls
+        self._check_initial_pulls(1)
+        self._check_ties()
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(opening=self.opening)
+        return rule_data(opening=self.opening, ties=self.ties)

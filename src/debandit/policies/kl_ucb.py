@@ -17,10 +17,12 @@ class KLUCB(ScoreRule):
     binary_rewards: ClassVar[bool] = True
     c: float = 0.0
     initial_pulls: int = 1
+    ties: str = "first"
 
     def __post_init__(self) -> None:
         self._check_number("c", low=0)
-        self._check_number("initial_pulls", low=1, high=10**8, whole=True)
+        self._check_initial_pulls(1)
+        self._check_ties()
 
     @staticmethod
     def score(mean: float, pulls: float, t: float, c: float) -> float:

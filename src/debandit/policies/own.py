@@ -14,19 +14,19 @@ A function takes the arguments that it names. Parameters are those of the datacl
 
 import hashlib
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from debandit.engine.data import Floats, Ints, RuleData, rule_data
+from debandit.engine.data import TIES, Floats, Ints, RuleData, rule_data
 from debandit.engine.kernels import KernelName, OwnKernel, load_replay
 from debandit.errors import InputError
-from debandit.policies.choices import certain
-from debandit.policies.policy import Policy
+from debandit.policies.choices import certain, winners
+from debandit.policies.policy import SELDOM_CHANGED, Policy
 
 # role -> the arguments that the engine has to offer
 ARGUMENTS = {
@@ -47,10 +47,6 @@ class OwnRule(Policy):
     state_size: ClassVar[int] = 0
 
     @property
-    def opening(self) -> int:
-        return self.initial_pulls
-
-    @property
     def kernel(self) -> KernelName:
         return _kernel(type(self))
 
@@ -59,27 +55,50 @@ class OwnRule(Policy):
             opening=self.opening,
             parameters=tuple(float(getattr(self, name)) for name in _parameters(type(self))),
             state_size=self.states(arm_count),
+            ties=getattr(self, "ties", "first"),
         )
 
     def states(self, arm_count: int) -> int:
         """How many numbers the rule remembers of its own."""
         return self.state_size
 
-    def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
-        if self.randomised:
-            return super().path_probabilities(arms, rewards, arm_count)
-        return certain(self.replayed(arms, rewards, arm_count)[0], arm_count)
+    @property
+    def by_totals(self) -> bool:
+        answers = type(self).probabilities is not Policy.probabilities
+        return answers and type(self).path_probabilities is OwnRule.path_probabilities
 
-    def replayed(self, arms: Ints, rewards: Floats, arm_count: int) -> tuple[Ints, Floats]:
-        """The choices (..., T) of a rule without randomness along logs, and its scores (..., T, K) if it has such."""
-        rule, along = self.rule(arm_count, arms.shape[-1]), load_replay(_kernel(type(self)))
+    def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
+        if type(self).randomised:
+            return super().path_probabilities(arms, rewards, arm_count)
+        return self.known_probabilities(arms, rewards, arm_count, *self._unwrapped(arms, arm_count))
+
+    def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
+        if type(self).randomised:  # not only at ties
+            return super().known_probabilities(arms, rewards, arm_count, prescribed, known)
+        choices = self._choices(arms, rewards, arm_count, prescribed, known)
+        forced = certain(np.maximum(prescribed, 0), arm_count)
+        return np.where(prescribed[..., None] >= 0, forced, choices)
+
+    @abstractmethod
+    def _choices(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
+        """The chances of a rule that does not draw, in rounds that are not prescribed."""
+
+    def _unwrapped(self, arms: Ints, arm_count: int) -> tuple[Ints, Ints]:
+        """`prescribed` and `known` of a rule that hears of every round at once."""
+        rounds = np.arange(arms.shape[-1])
+        forced = np.where(rounds < self.opening * arm_count, rounds // max(self.opening, 1), -1)
+        return np.broadcast_to(forced, arms.shape), rounds
+
+    def _replay(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints, out: Any) -> Any:
+        """Fill `out`, of shape (..., T) or (..., T, K), by the rule's own functions along logs."""
         horizon = arms.shape[-1]
+        rule, along = self.rule(arm_count, horizon), load_replay(_kernel(type(self)))
         paths, values = arms.reshape(-1, horizon).astype(np.int64), rewards.reshape(-1, horizon)
-        chosen, scores = np.zeros(paths.shape, np.int64), np.full((*paths.shape, arm_count), np.nan)
-        for i in range(len(paths)):
-            state = () if self.template == "scored" else (np.zeros(rule.state_size),)
-            along(paths[i], values[i].copy(), rule.opening, rule.parameters, chosen[i], scores[i], *state)
-        return chosen.reshape(arms.shape), scores.reshape(*arms.shape, arm_count)
+        forced, rows = prescribed.reshape(-1, horizon), out.reshape(len(paths), *out.shape[arms.ndim - 1 :])
+        for path, reward, force, row in zip(paths, values, forced, rows, strict=True):
+            state = np.zeros(rule.state_size)
+            along(path, reward.copy(), force.copy(), known, rule.opening, rule.parameters, state, arm_count, row)
+        return out
 
     @property
     def fingerprint(self) -> str:
@@ -96,6 +115,19 @@ class ScoreRule(OwnRule):
     template: ClassVar[str] = "scored"
     roles: ClassVar[tuple[str, ...]] = ("score",)
 
+    def _choices(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
+        scores = self.known_scores(arms, rewards, arm_count, prescribed, known)
+        return winners(scores, TIES.index(getattr(self, "ties", "first")))
+
+    def path_scores(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
+        return self.known_scores(arms, rewards, arm_count, *self._unwrapped(arms, arm_count))
+
+    def known_scores(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
+        scores = np.full((*arms.shape, arm_count), np.nan)
+        if type(self).randomised:
+            return scores
+        return np.asarray(self._replay(arms, rewards, arm_count, prescribed, known, scores))
+
 
 class SelectRule(OwnRule):
     """`select(t, pulls, sums, variances, state, random, ...)` is the arm, counted from 0.
@@ -108,9 +140,13 @@ class SelectRule(OwnRule):
     template: ClassVar[str] = "selected"
     roles: ClassVar[tuple[str, ...]] = ("select", "begin", "learn")
 
+    def _choices(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
+        chosen = np.empty(arms.shape, np.int64)
+        return certain(self._replay(arms, rewards, arm_count, prescribed, known, chosen), arm_count)
+
 
 def _parameters(owner: type[OwnRule]) -> list[str]:
-    return [field.name for field in fields(owner) if field.name != "initial_pulls"]  # type: ignore[arg-type]
+    return [name for name in owner.defaults() if name not in SELDOM_CHANGED]
 
 
 def _function(owner: type, role: str) -> Callable[..., Any] | None:

@@ -23,14 +23,11 @@ class PlayTheWinner(SelectRule):
     binary_rewards: ClassVar[bool] = True
     balls: float = 1.0
     added: float = 1.0
+    initial_pulls = 0  # the urn draws from the first round on
 
     def __post_init__(self) -> None:
         self._check_number("balls", low=1e-9)
         self._check_number("added", low=0)
-
-    @property
-    def opening(self) -> int:
-        return 0
 
     @staticmethod
     def select(pulls: Floats, sums: Floats, random: Any, balls: float, added: float) -> int:

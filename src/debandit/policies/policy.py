@@ -3,18 +3,21 @@
 import inspect
 from abc import ABC, abstractmethod
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from debandit.engine.binding import class_of
-from debandit.engine.data import Floats, Ints, RuleData
+from debandit.engine.data import TIES, Floats, Ints, RuleData
 from debandit.engine.kernels import KernelName
 from debandit.errors import InputError, shorten
-from debandit.policies.choices import before, index_probabilities, index_scores
+from debandit.log import ExperimentLog
+from debandit.policies.choices import before, index_probabilities, index_scores, totals_at
 
 INDEX = "debandit.engine.index"
+SELDOM_CHANGED = ("initial_pulls", "ties")  # not worth a word where they are as usual
 
 
 class Policy(ABC):
@@ -35,8 +38,17 @@ class Policy(ABC):
 
     @property
     def opening(self) -> int:
-        """Forced initial pulls of each arm."""
-        return 0
+        """Forced initial pulls of each arm, in index order."""
+        return int(getattr(self, "initial_pulls", 0))
+
+    def options(self) -> dict[str, Any]:
+        """The rule's parameters and their values."""
+        return {name: getattr(self, name) for name in self.defaults()}
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """The rule's parameters and what they are unless one says otherwise."""
+        return {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]  # all are dataclasses
 
     def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
         """P(arm chosen in round t | the totals before it), t counted from 0.
@@ -49,7 +61,27 @@ class Policy(ABC):
                 where="policy",
                 remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
             )
-        return index_probabilities(self.rule(np.shape(pulls)[-1], horizon), t, pulls, sums)
+        return index_probabilities(_tables(self, np.shape(pulls)[-1], horizon), t, pulls, sums)
+
+    def in_log(self, log: ExperimentLog) -> "Policy":
+        """The rule as it ran in this log's batches, if it has any."""
+        if log.batch_sizes is not None:
+            raise InputError(
+                f"the log has batches, but {self.name} hears of every reward at once",
+                where="policy",
+                remedy=f'If it heard of them only when a batch was over, write "batched({self.name})".',
+            )
+        return self
+
+    @property
+    def by_totals(self) -> bool:
+        """Whether its chances follow from totals alone, so that whole batches can be drawn at once."""
+        answers = self.kernel == INDEX or type(self).probabilities is not Policy.probabilities
+        return answers and type(self).path_probabilities is Policy.path_probabilities
+
+    def batch_chances(self, known: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        """Of every arm in a batch that begins after `known` rounds with these totals, of shape (..., K)."""
+        return self.probabilities(known, pulls, sums, horizon)
 
     @property
     def fingerprint(self) -> str:
@@ -65,6 +97,18 @@ class Policy(ABC):
         pulls, sums = before(arms, rewards, arm_count)
         return self.probabilities(np.arange(horizon), pulls, sums, horizon)
 
+    def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
+        """`path_probabilities` of a rule that before round t has heard of the first known[t] rounds only.
+
+        Rounds whose arm is `prescribed` (..., T), elsewhere -1, are none of its business; what it says of them is not
+        used.
+        """
+        starts, back = np.unique(known, return_inverse=True)
+        if not self.by_totals or len(starts) == len(known):
+            return self.path_probabilities(arms, rewards, arm_count)[..., known, :]
+        totals = totals_at(arms, rewards, arm_count, starts)
+        return self.probabilities(starts, *totals, arms.shape[-1])[..., back, :]
+
     def path_scores(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
         """The scores whose highest is chosen, of shape (..., T, K); NaN where the choice does not go by scores."""
         if self.kernel != INDEX or type(self).path_probabilities is not Policy.path_probabilities:
@@ -72,14 +116,23 @@ class Policy(ABC):
         horizon = arms.shape[-1]
         return index_scores(self.rule(arm_count, horizon), np.arange(horizon), *before(arms, rewards, arm_count))
 
+    def known_scores(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
+        """`path_scores` of a rule that hears of its rewards late, as in `known_probabilities`."""
+        starts, back = np.unique(known, return_inverse=True)
+        if self.kernel != INDEX or len(starts) == len(known):
+            return self.path_scores(arms, rewards, arm_count)[..., known, :]
+        rule, totals = self.rule(arm_count, arms.shape[-1]), totals_at(arms, rewards, arm_count, starts)
+        return index_scores(rule, starts, *totals)[..., back, :]
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process finds the class of a user's file by the file, for it has no name to import it by."""
         owner = type(self)
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return remade, (owner.__module__, inspect.getfile(owner), owner.__qualname__, values)
+        return remade, (owner.__module__, inspect.getfile(owner), owner.__qualname__, self.options())
 
     def __str__(self) -> str:
-        options = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))  # type: ignore[arg-type]
+        usual = self.defaults()
+        shown = [(k, v) for k, v in self.options().items() if k not in SELDOM_CHANGED or v != usual[k]]
+        options = ", ".join(f"{name}={value!r}" for name, value in shown)
         return f"{self.name}({options})" if options else self.name
 
     def _check(self, holds: bool, what: str) -> None:
@@ -98,6 +151,22 @@ class Policy(ABC):
             f"{parameter} must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, "
             f"not {shorten(repr(value), 30)}",
         )
+
+    def _check_initial_pulls(self, low: int) -> None:
+        self._check_number("initial_pulls", low=low, high=10**8, whole=True)
+
+    def _check_ties(self) -> None:
+        """Breaking ties at random makes a rule randomised."""
+        ties = getattr(self, "ties", "first")
+        self._check(ties in TIES, f"ties must be {', '.join(TIES[:-1])} or {TIES[-1]}, not {shorten(repr(ties), 30)}")
+        if ties == "random":
+            object.__setattr__(self, "randomised", True)
+
+
+@lru_cache(maxsize=4)
+def _tables(policy: Policy, arm_count: int, horizon: int) -> RuleData:
+    """They are as long as the horizon, and a batch asks for them once in every step."""
+    return policy.rule(arm_count, horizon)
 
 
 def remade(module: str, file: str, owner: str, values: dict[str, Any]) -> Policy:

@@ -23,7 +23,7 @@ class Softmax(SelectRule):
 
     def __post_init__(self) -> None:
         self._check_number("temperature", low=1e-9)
-        self._check_number("initial_pulls", low=1, high=10**8, whole=True)
+        self._check_initial_pulls(1)
 
     @staticmethod
     def select(pulls: Floats, sums: Floats, random: Any, temperature: float) -> int:

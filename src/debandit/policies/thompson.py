@@ -28,16 +28,12 @@ class ThompsonSampling(Policy):
         self._check_number("prior_mean", low=-1e100)
         self._check_number("prior_sd", low=1e-100)
         self._check_number("noise_sd", low=1e-100)
-        self._check_number("initial_pulls", low=0, high=10**8, whole=True)
+        self._check_initial_pulls(0)
         self._check(self.center in ("posterior", "sample"), "center must be 'posterior' or 'sample'")
         self._check(
             self.center == "posterior" or self.initial_pulls >= 1,
             "center='sample' needs initial_pulls >= 1: an arm without a pull has no sample mean",
         )
-
-    @property
-    def opening(self) -> int:
-        return self.initial_pulls
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2

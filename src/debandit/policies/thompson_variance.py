@@ -24,7 +24,7 @@ class ThompsonVariance(ScoreRule):
 
     def __post_init__(self) -> None:
         self._check_number("least_sd", low=1e-100)
-        self._check_number("initial_pulls", low=2, high=10**8, whole=True)
+        self._check_initial_pulls(2)
 
     @staticmethod
     def score(mean: float, pulls: float, z: float, variance: float, least_sd: float) -> float:

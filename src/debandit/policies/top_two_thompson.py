@@ -35,7 +35,7 @@ class TopTwoThompson(SelectRule):
         self._check_number("prior_mean", low=-1e100)
         self._check_number("prior_sd", low=1e-100)
         self._check_number("noise_sd", low=1e-100)
-        self._check_number("initial_pulls", low=0, high=10**8, whole=True)
+        self._check_initial_pulls(0)
 
     @staticmethod
     def select(

@@ -11,6 +11,7 @@ from debandit.engine.draws import beta as beta_draw
 from debandit.engine.draws import uniform
 from debandit.errors import InputError
 from debandit.policies.beta_draws import closer_than, highest_beta
+from debandit.policies.choices import after_opening
 from debandit.policies.own import SelectRule
 
 
@@ -26,15 +27,13 @@ class TSPostDiff(SelectRule):
     c: float = 0.1
     alpha: float = 1.0
     beta: float = 1.0
+    initial_pulls: int = 0
 
     def __post_init__(self) -> None:
         self._check_number("c", low=0, high=1)
         self._check_number("alpha", low=0.05)
         self._check_number("beta", low=0.05)
-
-    @property
-    def opening(self) -> int:
-        return 0
+        self._check_initial_pulls(0)
 
     @staticmethod
     def select(pulls: Floats, sums: Floats, random: Any, c: float, alpha: float, beta: float) -> int:
@@ -47,12 +46,14 @@ class TSPostDiff(SelectRule):
         return 1 if second > first else 0
 
     def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        n, s = np.asarray(pulls, dtype=np.float64), np.asarray(sums, dtype=np.float64)
-        self._check_arms(n.shape[-1])
-        states, back = np.unique(np.concatenate([n, s], axis=-1).reshape(-1, 4), axis=0, return_inverse=True)
+        self._check_arms(np.shape(pulls)[-1])
+        return after_opening(self.opening, t, pulls, sums, lambda _, n, s: self._free(n, s))
+
+    def _free(self, pulls: Floats, sums: Floats) -> Floats:
+        states, back = np.unique(np.concatenate([pulls, sums], axis=-1), axis=0, return_inverse=True)
         a, c = self.alpha + states[:, 2:], self.beta + states[:, :2] - states[:, 2:]
         alike = closer_than(self.c, a, c)[:, None]
-        return (alike / 2 + (1 - alike) * highest_beta(a, c))[back.reshape(-1)].reshape(n.shape)
+        return (alike / 2 + (1 - alike) * highest_beta(a, c))[back.reshape(-1)]
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         self._check_arms(arm_count)

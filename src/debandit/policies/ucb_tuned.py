@@ -18,9 +18,11 @@ class UCBTuned(ScoreRule):
     name: ClassVar[str] = "ucb_tuned"
     randomised: ClassVar[bool] = False
     initial_pulls: int = 1
+    ties: str = "first"
 
     def __post_init__(self) -> None:
-        self._check_number("initial_pulls", low=1, high=10**8, whole=True)
+        self._check_initial_pulls(1)
+        self._check_ties()
 
     @staticmethod
     def score(mean: float, pulls: float, t: float, variance: float) -> float:

@@ -21,12 +21,14 @@ def read_log(
     time: str | None = None,
     arms: Sequence[str] | None = None,
     propensity: str | None = None,
+    batch: str | None = None,
 ) -> ExperimentLog:
     """Read a CSV file by its column names.
 
     Rows are in the order of time unless `time` names a column to sort by (numbers or ISO dates; equal times keep the
     order of the rows). `arms` gives the order of the arms and may name arms that never appear.
-    `propensity` names the column with the probability that the arm of the round had of being chosen.
+    `propensity` names the column with the probability that the arm of the round had of being chosen, `batch` one with
+    the number or name of the batch: the rule heard of a batch's rewards when it was over.
     """
     header, rows = _read_rows(Path(path))
     if arm == reward:
@@ -47,12 +49,17 @@ def read_log(
         column = _find_column(time, header, path, "--time")
         times = _times([(line, row[column]) for line, row in rows], time, path)
         order = sorted(range(len(times)), key=times.__getitem__)
-        labels, rewards = [labels[i] for i in order], rewards[order]
+        rows, labels, rewards = [rows[i] for i in order], [labels[i] for i in order], rewards[order]
         recorded = None if recorded is None else recorded[order]
+    batches = None
+    if batch is not None:
+        column = _find_column(batch, header, path, "--batch")
+        batches = [row[column].strip() for _, row in rows]
     try:
-        return ExperimentLog(labels, rewards, labels=arms, propensities=recorded)
+        return ExperimentLog(labels, rewards, labels=arms, propensities=recorded, batches=batches)
     except InputError as error:
-        raise InputError(error.what, where=f"{path}, column {arm!r}", remedy=error.remedy) from None
+        column_name = batch if error.where == "batches" else arm
+        raise InputError(error.what, where=f"{path}, column {column_name!r}", remedy=error.remedy) from None
 
 
 def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

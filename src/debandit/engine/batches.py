@@ -1,0 +1,142 @@
+"""Whole batches at once. Within a batch a rule keeps its probabilities, so that numbers of pulls and sums are enough.
+
+A million users in fifty batches are fifty steps: pulls are multinomial, and their sums normal or binomial. For rules
+whose probabilities follow from totals, in worlds whose sums can be drawn.
+"""
+
+import itertools
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
+
+LARGE = 50  # rounds of a batch on average, from which steps are faster than rounds
+ROWS = 64  # runs side by side; never fewer, so that the first runs are the same whatever their number
+
+
+class ByTotals(Protocol):
+    """A rule that answers for batches."""
+
+    @property
+    def by_totals(self) -> bool:
+        """Whether its chances follow from totals alone."""
+
+    def batch_chances(self, known: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        """Of each arm in every run, when it has heard of `known` rounds."""
+
+
+def can_step(rule: RuleData, world: WorldData, horizon: int, wanted: Wanted) -> bool:
+    """Whether batches are large, nobody asks for their rounds, and the world's sums can be drawn."""
+    large = len(rule.plan.ends) > 0 and horizon >= LARGE * len(rule.plan.ends)
+    return large and not wanted.paths and not rule.hold and _drawable(world)
+
+
+def _drawable(world: WorldData) -> bool:
+    binary = world.kind == EMPIRICAL and bool(np.isin(world.pool, (0.0, 1.0)).all())
+    return world.kind in (NORMAL, BERNOULLI) or binary
+
+
+def step(policy: ByTotals, task: Task, rule: RuleData, world: WorldData, wanted: Wanted, stop: Ints) -> None:
+    """Simulate the runs of the task's units, every ROWS of them with a generator of their own."""
+    place = 0
+    for unit, (index, first, count) in enumerate(task.units.tolist()):
+        arms = slice(index * task.arm_count, (index + 1) * task.arm_count)
+        totals = []
+        for start in range(first, first + count, ROWS):
+            if stop[0]:
+                return
+            key = np.random.SeedSequence((int(task.seed), task.purpose, int(task.world_ids[index]), start))
+            totals.append(_Runs(policy, rule, world, arms, task.horizon, key).played())
+        pulls, sums = (np.concatenate(parts)[:count] for parts in zip(*totals, strict=True))
+        collect(wanted, unit, index, slice(place, place + count), pulls, sums, world.means[arms])
+        place += count
+
+
+def collect(wanted: Wanted, unit: int, world: int, places: slice, pulls: Ints, sums: Floats, truth: Floats) -> None:
+    """Store a unit's runs, or add them up. In compiled code `loop.collect` does the same."""
+    if wanted.runs:
+        wanted.pulls[places], wanted.sums[places] = pulls, sums
+    if wanted.tallies:
+        pulled = pulls > 0
+        means = sums / np.maximum(pulls, 1)
+        errors = np.where(pulled, means - truth, 0.0)
+        wanted.pull_totals[unit] += pulls.sum(axis=0)
+        wanted.pulled[unit] += pulled.sum(axis=0)
+        wanted.errors[unit] += errors.sum(axis=0)
+        wanted.squares[unit] += (errors * errors).sum(axis=0)
+        if bins := wanted.histogram.shape[2]:
+            low, high = wanted.edges[world].T
+            at = np.clip((means - low) / (high - low) * bins, 0, bins - 1).astype(np.int64)
+            for arm in range(pulls.shape[1]):
+                wanted.histogram[unit, arm] += np.bincount(at[pulled[:, arm], arm], minlength=bins)
+
+
+class _Runs:
+    """ROWS runs of one world, side by side."""
+
+    def __init__(
+        self,
+        policy: ByTotals,
+        rule: RuleData,
+        world: WorldData,
+        arms: slice,
+        horizon: int,
+        seed: np.random.SeedSequence,
+    ) -> None:
+        self.policy, self.rule, self.horizon = policy, rule, horizon
+        self.normal, self.means, self.sds = world.kind == NORMAL, world.means[arms], world.sds[arms]
+        self.rng = np.random.Generator(np.random.SFC64(seed))
+        self.arm_count = len(self.means)
+        self.pulls, self.sums = np.zeros((ROWS, self.arm_count), np.int64), np.zeros((ROWS, self.arm_count))
+
+    def played(self) -> tuple[Ints, Floats]:
+        """Totals after the last round."""
+        plan = self.rule.plan
+        heard_pulls, heard_sums, known = self.pulls, self.sums, 0
+        breaks = {0, self.horizon, min(plan.turns, self.horizon), min(plan.uniform, self.horizon)}
+        steps = sorted(breaks | set(plan.ends.tolist()))
+        ends = set(plan.ends.tolist())
+        for start, end in itertools.pairwise(steps):
+            self._add(self._counts(start, end, heard_pulls, heard_sums, known))
+            if end in ends:
+                heard_pulls, heard_sums, known = self.pulls, self.sums, end
+        return self.pulls, self.sums
+
+    def _counts(self, start: int, end: int, heard_pulls: Ints, heard_sums: Floats, known: int) -> Ints:
+        """How often each arm is pulled from round `start` until before round `end`, in every run. See `Plan`."""
+        plan, opening = self.rule.plan, self.rule.opening
+        left = np.full(ROWS, end - start)
+        if end <= plan.turns:
+            return self._turns(left, end)
+        if end <= plan.uniform:
+            return np.asarray(self.rng.multinomial(left, np.full(self.arm_count, 1 / self.arm_count)))
+        lacking = np.maximum(opening - self.pulls, 0)
+        counts: Ints = np.diff(np.minimum(lacking.cumsum(axis=1), left[:, None]), axis=1, prepend=0)
+        left = left - counts.sum(axis=1)
+        waits = (heard_pulls < opening).any(axis=1)
+        counts[waits] += self._turns(left[waits], end)
+        free = ~waits & (left > 0)
+        if free.any():
+            chances = self.policy.batch_chances(known, heard_pulls[free], heard_sums[free], self.horizon)
+            chances = plan.floor / self.arm_count + (1 - plan.floor) * chances
+            counts[free] += self.rng.multinomial(left[free], chances / chances.sum(axis=1, keepdims=True))
+        return counts
+
+    def _turns(self, left: Ints, end: int) -> Ints:
+        """How often it is each arm's turn in so many rounds before `end`."""
+        arms = np.arange(self.arm_count)
+
+        def before(t: NDArray[np.int64] | int) -> Ints:
+            return np.asarray((t - arms + self.arm_count - 1) // self.arm_count)
+
+        return before(end) - before((end - left)[:, None])
+
+    def _add(self, counts: Ints) -> None:
+        if self.normal:
+            noise = self.rng.standard_normal(counts.shape)
+            sums = counts * self.means + np.sqrt(counts) * self.sds * noise
+        else:
+            sums = self.rng.binomial(counts, self.means).astype(np.float64)
+        self.pulls, self.sums = self.pulls + counts, self.sums + sums
