@@ -296,6 +296,24 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
 
 
 @commands.command()
+@click.argument("name", required=False)
+@click.option("--save", metavar="PATH", help="Write its log there, as a CSV file.")
+def datasets(name: str | None, save: str | None) -> None:
+    """Real experiments to try things on: what there is, or more about one of them."""
+    from debandit.datasets import ALL, find
+
+    if name is None:
+        if save is not None:
+            raise click.UsageError("--save needs the name of a dataset.")
+        for each in ALL.values():
+            click.echo(f"{each.name:20} {each.description}")
+    elif save is None:
+        click.echo(str(find(name)))
+    else:
+        find(name).save(save)
+
+
+@commands.command()
 @click.argument("name", metavar="NAME | FILE.toml | list | new")
 @click.argument("file", metavar="[FILE.toml]", required=False)
 @click.option("-o", "--output", metavar="DIR", help="Where to keep results.  [default: debandit-out/NAME]")

@@ -67,7 +67,7 @@ def debias_warnings(fit: Fit) -> list[str]:
     if fit.p_value < HARDLY:
         test = fit.findings[0]
         what = f"{fit.policy} hardly made this log (p = {fit.p_value:.2g}), so the correction may be worthless"
-        return [f"{what}; {test.test}: {test.finding}. {REMEDY}", *fit.warnings]
+        return [f"{what}; {test.test}: {test.finding}. {fit.remedy}", *fit.warnings]
     return list(fit.warnings)
 
 
