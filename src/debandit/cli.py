@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from debandit.errors import DebanditError, InputError
+from debandit.errors import DebanditError, InputError, printable, shorten
 from debandit.version import __version__
 
 if TYPE_CHECKING:
@@ -389,7 +389,7 @@ def _run_study(
         found = plan.run(folder, threads=threads, executor=executor, progress=progress)
         written = found.save(folder)
         if not quiet:
-            click.echo(f"{plan.title}\n\n{found}\n")
+            click.echo(f"{printable(plan.title)}\n\n{found}\n")
     for path in [*written, *found.draw(folder)]:
         click.echo(f"wrote {path}")
 
@@ -398,7 +398,8 @@ def _rule(text: str) -> "Policy":
     from debandit.policies import as_policy
 
     if ".py:" in text:
-        click.echo(f"debandit runs the file {text.partition('.py:')[0]}.py for its rule", err=True)
+        file = printable(shorten(text.partition(".py:")[0], 200))
+        click.echo(f"debandit runs the file {file}.py for its rule", err=True)
     return as_policy(text, "--policy")
 
 
@@ -410,7 +411,7 @@ def _labels(text: str | None) -> list[str] | None:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"warning: {message}", err=True)
+    click.echo(f"warning: {printable(str(message))}", err=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -426,7 +427,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        for line in text.getvalue().rstrip("\n").split("\n"):
+            click.echo(printable(shorten(line, 2000)), err=True)
         return error.exit_code
     except DebanditError as error:
         click.echo(f"error: {error}", err=True)
@@ -441,6 +445,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {printable(shorten(str(error), 2000))}", err=True)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

@@ -1,4 +1,4 @@
-"""Real adaptive experiments, with their logs, their rules and where they come from; docs/datasets.md works through them."""
+"""Real adaptive experiments, with their logs, rules and sources; docs/datasets.md works through them."""
 
 import difflib
 from dataclasses import dataclass
