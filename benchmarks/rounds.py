@@ -16,14 +16,16 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 import debandit
 from debandit import worlds
+from debandit.rules import ScoreRule, SelectRule
 from debandit.simulation import tally
 from debandit.tables import Column, render
 
@@ -36,6 +38,7 @@ THREAD_REPETITIONS = 12
 THREAD_LOAD = 4  # times the runs of the other tables
 TOLERANCE = 4.5  # combined standard errors
 NUMPY_ROUNDS = 1_000  # of a longer horizon numpy plays only these: its cost per round does not depend on the round
+OWN_RULE_TARGET = 2  # times the built-in rule, for a score
 LIMIT_OF_GROWTH = 0.05  # of the memory that keeping the runs takes
 
 Generator = np.random.Generator
@@ -119,6 +122,34 @@ def numpy_ucb_from_zero(generator: Generator, t: int, sums: Array, pulls: Array,
 
 def numpy_thompson_without_prior(generator: Generator, _: int, sums: Array, pulls: Array, __: Array | None) -> Array:
     return np.argmax(sums / pulls + generator.standard_normal(sums.shape) / np.sqrt(pulls), axis=1)
+
+
+# UCB as a user would write it.
+
+
+@dataclass(frozen=True)
+class ScoredUCB(ScoreRule):
+    name: ClassVar[str] = "ucb as a ScoreRule"
+    randomised: ClassVar[bool] = False
+
+    @staticmethod
+    def score(mean, pulls, t):  # type: ignore[no-untyped-def]
+        return mean + np.sqrt(np.log(t) / pulls)
+
+
+@dataclass(frozen=True)
+class SelectedUCB(SelectRule):
+    name: ClassVar[str] = "ucb as a SelectRule"
+    randomised: ClassVar[bool] = False
+
+    @staticmethod
+    def select(t, pulls, sums):  # type: ignore[no-untyped-def]
+        best, highest = 0, -np.inf
+        for arm in range(len(pulls)):
+            score = sums[arm] / pulls[arm] + np.sqrt(np.log(t) / pulls[arm])
+            if score > highest:
+                best, highest = arm, score
+        return best
 
 
 class Rule(NamedTuple):
@@ -422,6 +453,25 @@ def thread_calls(case: Case) -> Calls:
     }
 
 
+def time_own_rules() -> list[dict[str, Any]]:
+    """UCB as a user writes it beside the built-in one, nanoseconds per round on one core."""
+    built_in = cases()[0]
+    policies = (debandit.UCB(), ScoredUCB(), SelectedUCB())
+    every = {policy.name: built_in._replace(rule=UCB._replace(policy=policy)) for policy in policies}
+    pulls = {name: play_debandit(case, case.rounds, case.runs) for name, case in every.items()}
+    calls: Calls = {name: lambda case=case: play_debandit(case, case.rounds, case.runs) for name, case in every.items()}
+    (times,) = fastest([calls], REPETITIONS, time.process_time)
+    ours, rounds = times["ucb"], built_in.rounds * built_in.runs
+    return [
+        case.title
+        | {"time": 1e9 * times[name] / rounds, "built_in": 1e9 * ours / rounds}
+        | {"same": np.mean(pulls[name] == pulls["ucb"])}
+        | {"ratio": at_most(times[name] / ours, OWN_RULE_TARGET if "Score" in name else None)}
+        for name, case in every.items()
+        if name != "ucb"
+    ]
+
+
 def peak_megabytes() -> float:
     """The most memory this process ever held."""
     unit = 1 if sys.platform == "darwin" else 1024
@@ -504,6 +554,12 @@ def show_ratios(rows: Sequence[dict[str, Any]]) -> None:
     show("Ratios and targets", rows, [*columns, Column("by_race", "debandit/C++", "text")])
 
 
+def show_own_rules(rows: Sequence[dict[str, Any]]) -> None:
+    columns = [Column("time", "own ns", "number"), Column("built_in", "built-in ns", "number")]
+    columns += [Column("ratio", "own/built-in", "text"), Column("same", "same pulls", "share")]
+    show("Rules of one's own beside the built-in UCB; nanoseconds per round on one core", rows, columns)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Time simulated rounds, as ratios in one run.")
     parser.add_argument("--race", type=Path, metavar="DIR_OR_SO", help="a hand-written kernel to compare with")
@@ -522,6 +578,7 @@ def main() -> int:
     show_times([case.title | row for case, row in zip(rows, times, strict=True)])
     show_threads(time_threads([case for case in rows if case.targets.threads]))
     show_ratios([case.title | row | ratios(case, row) for case, row in zip(rows, times, strict=True)])
+    show_own_rules(time_own_rules())
     print(f"\n{memory}")
     return 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from debandit.version import __version__
 
 if TYPE_CHECKING:
-    from debandit import estimators, theory, worlds
+    from debandit import datasets, estimators, theory, worlds
     from debandit.checking import Fit, check
     from debandit.debiasing import debias
     from debandit.errors import DebanditError, InputError, Refused
@@ -123,6 +123,7 @@ __all__ = [
     "WarmUp",
     "__version__",
     "check",
+    "datasets",
     "debias",
     "estimators",
     "identify",
@@ -134,7 +135,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("estimators", "theory", "worlds"):
+    if name in ("datasets", "estimators", "theory", "worlds"):
         return importlib.import_module(f"debandit.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(f"debandit.{_HOMES[name]}"), name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from debandit.errors import DebanditError, InputError
+from debandit.errors import DebanditError, InputError, printable, shorten
 from debandit.version import __version__
 
 if TYPE_CHECKING:
@@ -305,6 +305,24 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
 
 
 @commands.command()
+@click.argument("name", required=False)
+@click.option("--save", metavar="PATH", help="Write its log there, as a CSV file.")
+def datasets(name: str | None, save: str | None) -> None:
+    """Real experiments to try things on: what there is, or more about one of them."""
+    from debandit.datasets import ALL, find
+
+    if name is None:
+        if save is not None:
+            raise click.UsageError("--save needs the name of a dataset.")
+        for each in ALL.values():
+            click.echo(f"{each.name:20} {each.description}")
+    elif save is None:
+        click.echo(str(find(name)))
+    else:
+        find(name).save(save)
+
+
+@commands.command()
 @click.argument("name", metavar="NAME | FILE.toml | list | new")
 @click.argument("file", metavar="[FILE.toml]", required=False)
 @click.option("-o", "--output", metavar="DIR", help="Where to keep results.  [default: debandit-out/NAME]")
@@ -380,7 +398,7 @@ def _run_study(
         found = plan.run(folder, threads=threads, executor=executor, progress=progress)
         written = found.save(folder)
         if not quiet:
-            click.echo(f"{plan.title}\n\n{found}\n")
+            click.echo(f"{printable(plan.title)}\n\n{found}\n")
     for path in [*written, *found.draw(folder)]:
         click.echo(f"wrote {path}")
 
@@ -389,7 +407,8 @@ def _rule(text: str) -> "Policy":
     from debandit.policies import as_policy
 
     if ".py:" in text:
-        click.echo(f"debandit runs the file {text.partition('.py:')[0]}.py for its rule", err=True)
+        file = printable(shorten(text.partition(".py:")[0], 200))
+        click.echo(f"debandit runs the file {file}.py for its rule", err=True)
     return as_policy(text, "--policy")
 
 
@@ -401,7 +420,7 @@ def _labels(text: str | None) -> list[str] | None:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"warning: {message}", err=True)
+    click.echo(f"warning: {printable(str(message))}", err=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -417,7 +436,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        for line in text.getvalue().rstrip("\n").split("\n"):
+            click.echo(printable(shorten(line, 2000)), err=True)
         return error.exit_code
     except DebanditError as error:
         click.echo(f"error: {error}", err=True)
@@ -432,6 +454,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {printable(shorten(str(error), 2000))}", err=True)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

@@ -288,6 +288,7 @@ def _warnings(log: ExperimentLog, bias: Floats, estimate: _Estimate, corrected: 
         return listed([log.labels[k] for k in np.flatnonzero(which)])
 
     once = log.pulls == 1
+    constant = (log.pulls > 1) & (log.variances == 0)
     outside = log.binary & ((corrected < 0) | (corrected > 1))
     with np.errstate(invalid="ignore"):
         unsure = (np.abs(bias) < 2 * estimate.bias_se) & (estimate.bias_se > 0)
@@ -295,6 +296,10 @@ def _warnings(log: ExperimentLog, bias: Floats, estimate: _Estimate, corrected: 
     found = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
         (once, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
+        (
+            constant,
+            "all its rewards are the same, so its bootstrap world has no variance and shows no bias",
+        ),
         (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
         (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),

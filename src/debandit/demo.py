@@ -7,8 +7,7 @@ import click
 import numpy as np
 
 from debandit.debiasing import debias
-from debandit.errors import InputError
-from debandit.files import write_whole
+from debandit.files import write_new
 from debandit.policies import UCB
 from debandit.readers import read_log
 from debandit.simulation import simulate
@@ -22,9 +21,7 @@ LOG = files("debandit") / "data" / "two_drugs.csv"
 
 def save_log(path: str | Path) -> None:
     """Copy the embedded trial to where it can be tried out; never over another file."""
-    if Path(path).exists():
-        raise InputError("this file exists already", where="--save", remedy="Name a new one.")
-    write_whole(path, LOG.read_text(encoding="utf-8"))
+    write_new(path, LOG.read_text(encoding="utf-8"))
 
 
 def tell(seed: int, threads: int | None) -> None:

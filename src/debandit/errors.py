@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any
 
+_LONGEST = 2000  # characters of a part of a message
+_OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 class DebanditError(Exception):
     """An error that a user can act on. The command line prints it and ends with its exit code."""
@@ -14,7 +17,8 @@ class DebanditError(Exception):
     exit_code = 2
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
-        self.what, self.where, self.remedy = printable(what), printable(where), remedy
+        self.what, self.where = (printable(shorten(text, _LONGEST)) for text in (what, where))
+        self.remedy = remedy
         place = f"{self.where}: " if where else ""
         advice = "".join(f"\n  {printable(line)}" for line in remedy.splitlines())
         super().__init__(f"{place}{self.what}{advice}")
@@ -61,7 +65,7 @@ class CacheWarning(UserWarning):
 
 def printable(text: str) -> str:
     """One line of text without anything that a terminal would obey or an encoder refuse."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def quoted(value: object, length: int = 60) -> str:

@@ -5,9 +5,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from debandit.errors import printable
+from debandit.errors import printable, shorten
 
 Row = Mapping[str, Any]
+_LONGEST = 200  # characters of a text; nobody reads on
 
 
 class Column(NamedTuple):
@@ -55,7 +56,7 @@ def _width(text: str) -> int:
 
 def _cell(value: Any, role: str, decimals: int) -> str:
     if role == "text":
-        return printable(str(value))
+        return printable(shorten(str(value), _LONGEST))
     if role == "mark":
         return "*" if value else ""
     if value is None or not math.isfinite(value):
@@ -66,4 +67,5 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return f"{value:.1f}"
     if role == "share":
         return f"{100 * value:.1f} %"
+    value += 0.0  # a zero has no sign
     return f"{value:.5g}" if decimals > 8 or abs(value) >= 1e9 else f"{value:,.{decimals}f}"

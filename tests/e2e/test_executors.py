@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import distributed
 import numpy as np
 import pytest
 
@@ -89,7 +90,6 @@ def test_one_place_at_a_time():
 
 # --- Dask ------------------------------------------------------------------------------------------------------------
 
-distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("default")  # the warnings of Dask are not ours
 
 STUDY = """

@@ -28,7 +28,14 @@ def directory(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("README.md", 2), ("docs/studies.md", 1), ("docs/own-rules.md", 1), ("docs/identify.md", 1)]
+    ("name", "least"),
+    [
+        ("README.md", 2),
+        ("docs/studies.md", 1),
+        ("docs/own-rules.md", 1),
+        ("docs/identify.md", 1),
+        ("docs/datasets.md", 3),
+    ],
 )
 def test_console_blocks(directory, name, least):
     blocks = re.findall(r"```console\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
@@ -50,6 +57,15 @@ def test_console_blocks(directory, name, least):
 def test_python_blocks(directory):
     for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
         assert "corrected mean" in execute([sys.executable, "-c", block], directory)
+
+
+def test_the_page_on_datasets(directory):
+    """Its Python prints what it shows, for every dataset of which only counts are known."""
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 3
+    for code, shown in blocks:
+        assert execute([sys.executable, "-c", code], directory).rstrip() == shown.rstrip()
 
 
 def test_the_page_on_studies(directory):

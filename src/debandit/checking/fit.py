@@ -19,6 +19,10 @@ REMEDY = (
     "What to do: compare the rule's options with the code that ran, give the arms in the rule's order (--arms), name "
     "the column of the time if the rows are not sorted (--time), and make sure that no round is missing or was added."
 )
+REMEDY_OF_COUNTS = (
+    "What to do: compare the rule's options (priors, burn-in, batches) with the code that ran, and make sure that the "
+    "counts are those of all rounds and of no others."
+)
 
 
 class Finding(NamedTuple):
@@ -65,7 +69,7 @@ class Fit:
         if self.mismatches:
             parts += [printable(self.first_mismatch), self.scores()]
         if not self.fits:
-            parts += [REMEDY]
+            parts += [self.remedy]
         parts += [f"warning: {printable(warning)}" for warning in self.warnings]
         return "\n\n".join(parts)
 
@@ -75,6 +79,11 @@ class Fit:
         may = {"fits": "may have made", "implausible": "hardly made", "impossible": "cannot have made"}[self.verdict]
         size = f"{self.arm_count:,} arms, {self.horizon:,} rounds"
         return printable(f"{'fits' if self.fits else 'does not fit'}: {self.policy} {may} this log ({size})")
+
+    @property
+    def remedy(self) -> str:
+        """What to look at if the rule does not fit."""
+        return REMEDY if self.rounds_checked else REMEDY_OF_COUNTS
 
     def scores(self) -> str:
         """The first mismatch as a table; of very many arms the logged one and the highest ones."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog, Rounds
 from debandit.policies import Policy
 from debandit.policies.choices import before
@@ -61,11 +61,11 @@ def _at(values: Floats, arms: Ints) -> Floats:
 
 def explain(found: Replay, t: int, policy: Policy, labels: tuple[str, ...]) -> str:
     """Why the rule does not choose the logged arm in round t (counted from 0)."""
-    logged, wanted = labels[found.arms[t]], labels[int(found.chances[t].argmax())]
+    logged, wanted = (shorten(labels[arm]) for arm in (found.arms[t], int(found.chances[t].argmax())))
     round_of = f"round {t + 1:,}: the log has {logged!r}"
     if t < policy.opening * len(labels):
         times = "once" if policy.opening == 1 else f"{policy.opening:,} times in a row"
-        order = ", ".join(labels[:4]) + (", ..." if len(labels) > 4 else "")
+        order = ", ".join(map(shorten, labels[:4])) + (", ..." if len(labels) > 4 else "")
         return (
             f"{round_of}, but the rule begins by pulling each arm {times}, in the order {order}: here {wanted!r}. "
             "If the rule knew the arms in another order, give that one (--arms, in Python labels=)."

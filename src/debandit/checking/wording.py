@@ -5,7 +5,7 @@ from debandit.checking.counts import Counts
 from debandit.checking.fit import HARDLY, LEVEL, REMEDY, Finding, Fit
 from debandit.checking.replaying import Replay
 from debandit.checking.rewards import RewardTests
-from debandit.errors import Refused, listed
+from debandit.errors import Refused, listed, shorten
 
 
 def of_choices(found: Replay, judged: Plausibility | None, wrong: tuple[int, ...], horizon: int) -> Finding:
@@ -23,7 +23,7 @@ def of_choices(found: Replay, judged: Plausibility | None, wrong: tuple[int, ...
 
 def of_counts(counts: Counts) -> Finding:
     """Of the arm with the least usual number of pulls."""
-    text = f"{counts.arm}: {counts.pulls:,} pulls, {counts.low:,.0f} to {counts.high:,.0f} in 95 % of the runs"
+    text = f"{shorten(counts.arm)}: {counts.pulls:,} pulls, {counts.low:,.0f} to {counts.high:,.0f} in 95 % of the runs"
     return Finding("pull counts (approximate)", counts.p_value, text)
 
 
@@ -34,7 +34,7 @@ def of_rewards(tests: RewardTests) -> list[Finding]:
         ("dependence of rewards", tests.dependence, "the reward before"),
     )
     return [
-        Finding(name, test.p_value, f"{test.arm}: correlation {test.correlation:.2f} with {other}")
+        Finding(name, test.p_value, f"{shorten(test.arm)}: correlation {test.correlation:.2f} with {other}")
         for name, test, other in kinds
         if test is not None
     ]
@@ -46,15 +46,15 @@ def reward_warnings(tests: RewardTests) -> list[str]:
     found = []
     if drift is not None and drift.p_value < HARDLY:
         found.append(
-            f"{drift.arm}: its rewards {'rise' if drift.correlation > 0 else 'fall'} over time "
+            f"{shorten(drift.arm)}: its rewards {'rise' if drift.correlation > 0 else 'fall'} over time "
             f"(p = {drift.p_value:.2g}), but debiasing assumes that their law does not change. Look at them over time: "
             "one mean, corrected or not, may not describe them."
         )
     if dependence is not None and dependence.p_value < HARDLY:
         found.append(
-            f"{dependence.arm}: its rewards are {'like' if dependence.correlation > 0 else 'unlike'} the ones before "
-            f"them (p = {dependence.p_value:.2g}), but debiasing assumes that they are independent. Are rows repeated, "
-            "or several of one user? Its bias may be larger than estimated."
+            f"{shorten(dependence.arm)}: its rewards are {'like' if dependence.correlation > 0 else 'unlike'} the ones "
+            f"before them (p = {dependence.p_value:.2g}), but debiasing assumes that they are independent. Are rows "
+            "repeated, or several of one user? Its bias may be larger than estimated."
         )
     return found
 
@@ -67,7 +67,7 @@ def debias_warnings(fit: Fit) -> list[str]:
     if fit.p_value < HARDLY:
         test = fit.findings[0]
         what = f"{fit.policy} hardly made this log (p = {fit.p_value:.2g}), so the correction may be worthless"
-        return [f"{what}; {test.test}: {test.finding}. {REMEDY}", *fit.warnings]
+        return [f"{what}; {test.test}: {test.finding}. {fit.remedy}", *fit.warnings]
     return list(fit.warnings)
 
 

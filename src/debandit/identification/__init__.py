@@ -13,6 +13,8 @@ from debandit.identification.record import Record
 from debandit.identification.search import best_fits
 from debandit.log import ExperimentLog
 
+MOST_NUMBERS = 2**24  # rounds times arms: what was known of every arm before every round is kept
+
 
 def identify(log: ExperimentLog) -> Identified:
     """Rank the built-in rules by how well they explain the choices of the log; their options are estimated."""
@@ -21,6 +23,12 @@ def identify(log: ExperimentLog) -> Identified:
             "this log has per-arm summaries only, not the order of the rounds",
             where="log",
             remedy="Many rules lead to the same counts; what tells them apart is which arm followed what.",
+        )
+    if log.horizon * len(log.labels) > MOST_NUMBERS:
+        raise InputError(
+            f"{log.horizon:,} rounds of {len(log.labels):,} arms are too many to compare rules on",
+            where="log",
+            remedy=f"Rounds times arms may be {MOST_NUMBERS:,}. Try the first rounds of the log.",
         )
     record = Record.of(log.rounds.arms, log.rounds.rewards, len(log.labels))
     with np.errstate(all="ignore"):  # some options make no sense for some logs

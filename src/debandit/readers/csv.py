@@ -3,14 +3,17 @@
 import contextlib
 import csv
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
+
+LONGEST_LINE = 1_000_000  # characters; what has longer ones is no log, and may be endless
 
 
 def read_log(
@@ -32,17 +35,17 @@ def read_log(
     """
     header, rows = _read_rows(Path(path))
     if arm == reward:
-        raise InputError(f"arm and reward cannot be the same column {arm!r}", where="--arm, --reward")
+        raise InputError(f"arm and reward cannot be the same column {shorten(arm)!r}", where="--arm, --reward")
     place = {name: _find_column(name, header, path, option) for name, option in ((arm, "--arm"), (reward, "--reward"))}
     labels = [row[place[arm]].strip() for _, row in rows]
     for (line, _), label in zip(rows, labels, strict=True):
         if not label:
-            raise InputError(f"no arm in column {arm!r}", where=f"{path}, line {line}", remedy="Fill it in.")
+            raise InputError(f"no arm in column {shorten(arm)!r}", where=f"{path}, line {line}", remedy="Fill it in.")
     rewards = _numbers([(line, row[place[reward]]) for line, row in rows], reward, path)
     recorded = None
     if propensity is not None:
         if propensity in (arm, reward):
-            raise InputError(f"propensity cannot be the column {propensity!r} as well", where="propensity")
+            raise InputError(f"propensity cannot be the column {shorten(propensity)!r} as well", where="propensity")
         column = _find_column(propensity, header, path, "propensity =")
         recorded = _probabilities([(line, row[column]) for line, row in rows], propensity, path)
     if time is not None:
@@ -58,15 +61,15 @@ def read_log(
     try:
         return ExperimentLog(labels, rewards, labels=arms, propensities=recorded, batches=batches)
     except InputError as error:
-        column_name = batch if error.where == "batches" else arm
-        raise InputError(error.what, where=f"{path}, column {column_name!r}", remedy=error.remedy) from None
+        column_name = batch if batch is not None and error.where == "batches" else arm
+        raise InputError(error.what, where=f"{path}, column {shorten(column_name)!r}", remedy=error.remedy) from None
 
 
 def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The header, and each row with the number of its line."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
+            reader = csv.reader(_lines(file, path))
             rows = [(reader.line_num, row) for row in reader if row]
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
@@ -94,16 +97,30 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return header, rows
 
 
+def _lines(file: TextIO, path: Path) -> Iterator[str]:
+    """Never more than one line in memory, and none that is absurdly long."""
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise InputError(
+                f"a line of more than {LONGEST_LINE:,} characters",
+                where=f"{path}, line {number}",
+                remedy="Is this a CSV file with one row per round?",
+            )
+        yield line
+
+
 def _find_column(name: str, header: list[str], path: str | Path, option: str) -> int:
     if header.count(name) == 1:
         return header.index(name)
     if name in header:
-        raise InputError(f"the column {name!r} is there {header.count(name)} times", where=str(path))
+        raise InputError(f"the column {shorten(name)!r} is there {header.count(name)} times", where=str(path))
     shown = ", ".join(shorten(column, 30) for column in header[:20])
-    lowered = {column.lower(): column for column in reversed(header)}
+    lowered = {column.lower(): column for column in reversed(header[:1000])}
     near = difflib.get_close_matches(name.lower(), lowered, 1, 0.5)
-    hint = f"Did you mean {option} {lowered[near[0]]}? " if near else f"Name it with {option}. "
-    raise InputError(f"no column {name!r}", where=str(path), remedy=f"{hint}The columns are: {shown}")
+    hint = f"Did you mean {option} {shorten(lowered[near[0]])}? " if near else f"Name it with {option}. "
+    raise InputError(f"no column {shorten(name)!r}", where=str(path), remedy=f"{hint}The columns are: {shown}")
 
 
 def _numbers(cells: list[tuple[int, str]], column: str, path: str | Path) -> np.ndarray:
@@ -138,7 +155,7 @@ def _complain(bad: list[tuple[int, str]], column: str, path: str | Path, wanted:
     what = "is missing" if not cell.strip() else f"is {shorten(cell, 30)!r}, not {wanted}"
     lines = ", ".join(str(line) for line, _ in bad[:8]) + (", …" if len(bad) > 8 else "")
     raise InputError(
-        f"the value in column {column!r} {what}",
+        f"the value in column {shorten(column)!r} {what}",
         where=f"{path}, line {line}",
         remedy=f"{len(bad)} such {'row' if len(bad) == 1 else 'rows'}: line {lines}. {advice}",
     )
@@ -159,7 +176,7 @@ def _times(cells: list[tuple[int, str]], column: str, path: str | Path) -> list[
             date = datetime.fromisoformat(cell.strip())
         except ValueError:
             raise InputError(
-                f"the time {shorten(cell, 30)!r} in column {column!r} is neither a number nor an ISO date",
+                f"the time {shorten(cell, 30)!r} in column {shorten(column)!r} is neither a number nor an ISO date",
                 where=f"{path}, line {line}",
                 remedy="Write times as numbers or like 2026-01-31T12:00:00.",
             ) from None

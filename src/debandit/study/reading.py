@@ -25,12 +25,17 @@ STUDY_KEYS = ("title", "source", "seed", "figure", "paper_experiments", *SHARED,
 CELL_KEYS = ("label", "policy", "world", "grid", "remark", "paper", *SHARED)
 NEEDED = {"policy": '"ucb(c=1)"', "world": '"bernoulli(means=[0.3, 0.6])"', "horizon": "100"}
 MOST_CELLS = 10_000
+MOST_BYTES = 10_000_000  # of a file; a device has no end
 
 
 def read_study(path: Path | Traversable) -> Study:
     """The study of a file."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+        if len(raw) > MOST_BYTES:
+            raise InputError(f"more than {MOST_BYTES:,} bytes, which no study needs", where=str(path))
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
         data = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot read the file ({error.strerror})", where=str(path)) from None

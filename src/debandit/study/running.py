@@ -13,7 +13,7 @@ from typing import Any, Literal
 from tqdm import tqdm
 
 from debandit.engine.spread import width_of
-from debandit.errors import shorten, work_elsewhere
+from debandit.errors import printable, shorten, work_elsewhere
 from debandit.files import made_directory
 from debandit.study.cell import Cell
 from debandit.study.chunk import Chunk, run_chunk
@@ -157,7 +157,7 @@ class _Report(contextlib.AbstractContextManager["_Report"]):
         self._bar: tqdm[Any] = tqdm(
             total=total,
             initial=before,
-            desc=shorten(title, 30),
+            desc=printable(shorten(title, 30)),
             unit=" experiments",
             delay=0.5,
             disable=None if progress == "bar" else True,
@@ -176,7 +176,7 @@ class _Report(contextlib.AbstractContextManager["_Report"]):
                 seconds = time.monotonic() - self._start
                 self._say(
                     f"cell {len(self._done)} of {len(self._runs)} done, {run.experiments:,} experiments, "
-                    f"{seconds:.0f} s so far: {shorten(run.cell.label)}, T = {run.cell.horizon:,}"
+                    f"{seconds:.0f} s so far: {printable(shorten(run.cell.label))}, T = {run.cell.horizon:,}"
                 )
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,225 @@
+"""Whatever is in a file or an option, it is read as text: a clear error or a plain table, and nothing else happens."""
+
+import gzip
+import json
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+
+import pytest
+
+import debandit as db
+from debandit.spec import parse
+
+OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # by a terminal; not \n
+PLAIN = "arm,reward\nA,1\nB,2\nA,3\nB,2.5\n"
+MEMORY = 3_000_000_000  # bytes of address space for commands that should take far less
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def run(cwd, *arguments, stdin=None, limit=limited):
+    """The exit code, the output and the errors of a command that must end soon, calmly, and print only text."""
+    command = [sys.executable, "-m", "debandit", *map(str, arguments)]
+    before = {path.name for path in cwd.iterdir()}
+    done = subprocess.run(command, capture_output=True, cwd=cwd, timeout=60, preexec_fn=limit, stdin=stdin)
+    shown = [text.decode("utf-8") for text in (done.stdout, done.stderr)]
+    for text in shown:
+        assert "Traceback" not in text
+        assert not OBEYED.search(text), text[:500]
+    assert {path.name for path in cwd.iterdir()} - before <= {"result.json"}
+    return done.returncode, *shown
+
+
+def refused(cwd, *arguments, code=2, **options):
+    """The error of a command that must not go on."""
+    ended, output, errors = run(cwd, *arguments, **options)
+    assert (ended, output) == (code, ""), errors[:500]
+    assert len(errors) < 5000
+    return errors
+
+
+@pytest.fixture
+def plain(tmp_path):
+    (tmp_path / "log.csv").write_text(PLAIN)
+    return tmp_path
+
+
+# --- rules and other options -----------------------------------------------------------------------------------------
+
+SPELLS = [
+    "__import__('os').system('touch pwned')",
+    "ucb(c=__import__('os').system('touch pwned'))",
+    "ucb(c=[open('pwned', 'w') for _ in (1,)][0])",
+    "ucb(**{'c': 1})",
+    "ucb.__class__",
+    "ucb\x1b[31m\u202e(c=1)",
+    "ucb(c=" + 30_000 * "(" + "1" + 30_000 * ")" + ")",
+    "ucb(c=" + 60_000 * "-" + "1)",
+    "ucb(c=" + 100_000 * "9" + ")",
+    "ucb(c=1e999)",
+    "ucb(c='\\d')",
+    100_000 * "x",
+    "",
+]
+
+
+@pytest.mark.parametrize("spell", SPELLS, ids=lambda spell: spell[:20].encode("unicode_escape").decode())
+def test_a_rule_is_never_run(plain, spell):
+    assert "--policy" in refused(plain, "check", "log.csv", "--policy", spell) or spell.startswith("ucb(c=")
+
+
+def test_other_commands_read_rules_and_worlds_the_same_way(plain):
+    spell = SPELLS[1]
+    world = "bernoulli(means=[__import__('os').system('touch pwned')])"
+    refused(plain, "debias", "log.csv", "--policy", spell)
+    refused(plain, "debias", "log.csv", "--policy", "ucb", "--world", spell)
+    refused(plain, "simulate", "--policy", spell, "--world", "bernoulli(means=[0.1,0.2])", "--horizon", 9)
+    refused(plain, "simulate", "--policy", "ucb", "--world", world, "--horizon", 9)
+    (plain / "my.toml").write_text(f'horizon = 9\n[[cell]]\npolicy = "{spell}"\nworld = "{world}"\n')
+    assert "cannot read" in refused(plain, "study", "my.toml", "-o", "out")
+
+
+def test_a_megabyte_of_text_as_a_rule():
+    assert parse(1_000_000 * "x") == (1_000_000 * "x", {})
+    for text in (1_000_000 * "(", 1_000_000 * "-" + "1", "ucb(c=" + 1_000_000 * "9" + ")"):
+        with pytest.raises(db.InputError) as error:
+            db.check(db.datasets.ecmo.log, text)
+        assert len(str(error.value)) < 3000
+
+
+def test_long_and_coloured_options_are_cut_and_plain(plain):
+    long = 100_000 * "L" + "\x1b[31m"
+    for option in ("--arm", "--reward", "--time", "--arms", "--seed", "--unseen", "--json", f"--{long}"):
+        refused(plain, "debias", "log.csv", "--policy", "ucb", option, long)
+    refused(plain, "debias", long, "--policy", "ucb")
+    refused(plain, long)
+    refused(plain, "datasets", long)
+    refused(plain, "study", long)
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+LABELS = [
+    "<script>alert(1)</script>",
+    '=HYPERLINK("http://example.org","x")',
+    "@SUM(A1:A9)",
+    "+1+cmd|' /C calc'!A0",
+    "\x1b[31mred\x1b]0;title\x07",
+    "two\nlines\r",
+    "nul\0",
+    "\u202egpj.exe\u2066",
+    "L" * 100_000,
+    "%s{0}${HOME}`id`",
+]
+
+
+def test_labels_are_text(tmp_path):
+    import csv
+
+    with (tmp_path / "log.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["arm", "reward"])
+        rows.writerows([label, (3 * i + j) % 5] for j in range(3) for i, label in enumerate(LABELS))
+    code, output, errors = run(
+        tmp_path, "debias", "log.csv", "--policy", "uniform", "--runs", 100, "--json", "result.json"
+    )
+    assert (code, errors) == (0, "")
+    assert len(output) < 10_000
+    for label in (*LABELS[:4], LABELS[-1]):
+        assert label in output
+    document = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert [arm["arm"] for arm in document["arms"]] == [label.strip() for label in LABELS]
+    assert db.Debiased.from_json(tmp_path / "result.json").labels == tuple(label.strip() for label in LABELS)
+    for arguments, expected in ((["check", "log.csv", "--policy", "greedy"], 1), (["identify", "log.csv"], 0)):
+        code, output, errors = run(tmp_path, *arguments)
+        assert (code, errors) == (expected, "")
+        assert len(output) < 10_000
+    refused(tmp_path, "debias", "log.csv", "--policy", "greedy", code=1)
+    refused(tmp_path, "debias", "log.csv", "--policy", "uniform", "--arms", "a,b")
+
+
+# --- many arms -------------------------------------------------------------------------------------------------------
+
+
+def test_ten_thousand_arms(tmp_path):
+    rng = random.Random(1)
+    rows = [f"a{i},{rng.random():.3f}\n" for i in range(10_000)]
+    (tmp_path / "log.csv").write_text("arm,reward\n" + "".join(rows))
+    code, output, errors = run(tmp_path, "debias", "log.csv", "--policy", "ucb", "--runs", 10)
+    assert (code, errors) == (0, "")
+    assert len(output.splitlines()) > 10_000
+    assert len(output.splitlines()[-1]) < 300  # a warning about all of them names a few
+    assert "10,000 rounds of 10,000 arms are too many" in refused(tmp_path, "identify", "log.csv")
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+FILES = {
+    "a field of 100 MB": (lambda: b"arm,reward\n" + 100_000_000 * b"A" + b",1\n", "line 2: a line of more"),
+    "100 MB of commas": (lambda: 100_000_000 * b",", "line 1: a line of more than 1,000,000"),
+    "a quote without end": (lambda: b'arm,reward\nA,"' + 1_000_000 * b"x\n", "field larger than field limit"),
+    "many columns": (lambda: 400_000 * b"a," + b"b\n" + 400_000 * b"1," + b"1\n", "no column 'arm'"),
+    "garbage": (lambda: random.Random(1).randbytes(1_000_000), "not a CSV file in UTF-8"),
+    "NULs": (lambda: 2_000_000 * b"\0", "line 1: a line of more"),
+    "UTF-16": (lambda: PLAIN.encode("utf-16"), "not a CSV file in UTF-8"),
+    "gzip": (lambda: gzip.compress(PLAIN.encode()), "not a CSV file in UTF-8"),
+    "1e400": (lambda: PLAIN.replace("2.5", "1e400").encode(), "is '1e400', not a finite number"),
+    "nan": (lambda: PLAIN.replace("2.5", "nan").encode(), "is 'nan', not a finite number"),
+    "1e200": (lambda: PLAIN.replace("2.5", "1e200").encode(), "cannot be squared"),
+    "many digits": (lambda: PLAIN.replace("2.5", 100_000 * "9").encode(), "not a finite number"),
+    "a formula": (lambda: PLAIN.replace("2.5", "=1+1").encode(), "is '=1+1', not a finite number"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_no_log(tmp_path, name):
+    content, message = FILES[name]
+    (tmp_path / "log.csv").write_bytes(content())
+    assert message in refused(tmp_path, "debias", "log.csv", "--policy", "ucb", "--json", "result.json")
+
+
+def test_every_command_reads_logs_the_same_way(tmp_path):
+    (tmp_path / "log.csv").write_bytes(FILES["garbage"][0]())
+    refused(tmp_path, "check", "log.csv", "--policy", "ucb")
+    refused(tmp_path, "identify", "log.csv")
+
+
+def test_odd_numbers_are_numbers(tmp_path):
+    (tmp_path / "log.csv").write_text("arm,reward\nA,١٢\nB,-0.0\nC, 12 \nA,١٢\nB,-0\nC,+1.2e1\n", encoding="utf-8")
+    code, output, _ = run(tmp_path, "debias", "log.csv", "--policy", "uniform", "--runs", 100)
+    assert code == 0
+    assert [line.split()[2] for line in output.splitlines()[4:7]] == ["12.0000", "0.0000", "12.0000"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no devices")  # noqa: PTH110
+def test_what_has_no_end(tmp_path):
+    assert "a line of more than" in refused(tmp_path, "debias", "/dev/zero", "--policy", "ucb")
+    (tmp_path / "my.toml").symlink_to("/dev/zero")
+    assert "which no study needs" in refused(tmp_path, "study", "my.toml")
+    refused(tmp_path, "check", "/dev/urandom", "--policy", "ucb")
+    refused(tmp_path, "check", tmp_path, "--policy", "ucb")
+
+
+def test_a_pipe_is_a_file(plain):
+    with (plain / "log.csv").open("rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as cat:
+        code, output, errors = run(plain, "check", "/dev/stdin", "--policy", "uniform", stdin=cat.stdout)
+    assert (code, errors) == (0, "")
+    assert output.startswith("fits")
+
+
+def test_hostile_studies(tmp_path):
+    cell = '[[cell]]\nlabel = "\\u001b[31m\\u202e<script>"\npolicy = "uniform"\nworld = "bernoulli(means=[0.1,0.2])"\n'
+    (tmp_path / "my.toml").write_text(f'title = "\\u001b[31m=1+1"\nhorizon = 5\nexperiments = 10\nruns = 10\n{cell}')
+    (tmp_path / "out").mkdir()
+    drawing = {"limit": None}  # what draws the pictures reserves more address space than it uses
+    assert run(tmp_path, "study", "my.toml", "-o", "out", **drawing)[0] == 0
+    (tmp_path / "bin.toml").write_bytes(random.Random(1).randbytes(10_000))
+    assert "not a TOML file" in refused(tmp_path, "study", "bin.toml", "-o", "out")
+    (tmp_path / "deep.toml").write_text("a = " + 100_000 * "[")
+    assert "not a TOML file" in refused(tmp_path, "study", "deep.toml", "-o", "out")
