@@ -13,6 +13,7 @@ from debandit.policies.exp3 import Exp3
 from debandit.policies.fixed_weights import FixedWeights
 from debandit.policies.greedy import Greedy
 from debandit.policies.kl_ucb import KLUCB
+from debandit.policies.objects import ObjectRule
 from debandit.policies.own import ScoreRule, SelectRule
 from debandit.policies.play_the_winner import PlayTheWinner
 from debandit.policies.policy import Policy
@@ -88,6 +89,7 @@ __all__ = [
     "ExploreThenCommit",
     "FixedWeights",
     "Greedy",
+    "ObjectRule",
     "PlayTheWinner",
     "Policy",
     "ScoreRule",

@@ -1,0 +1,167 @@
+"""Rules that are Python objects: the kernel that calls `choose` and `learn` in every round.
+
+The rewards come from the compiled loop, which draws for every run as many rewards of each arm as there are rounds: the
+n-th pull of an arm gets its n-th reward. Objects and rewards of a run depend on (seed, purpose, world, run) alone.
+"""
+
+import operator
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from debandit.engine.data import Floats, RuleData, Task, Wanted, WorldData, rule_data
+from debandit.engine.kernels import load
+from debandit.errors import DebanditError, InputError, quoted, shorten
+
+RUNS_PER_UNIT = 16  # fewer than of compiled rules: a run may take seconds
+_NUMBERS_AT_ONCE, _LARGEST_TABLE = 2**22, 2**25  # rewards, of 12 bytes each
+
+Make = Callable[[int, int, int], Any]  # (arm_count, horizon, seed) -> an object with choose() and learn(arm, reward)
+
+
+class ObjectKernel(NamedTuple):
+    """What `load` gives for other rules: it simulates the runs of a task."""
+
+    make: Make
+
+    def __call__(self, task: Task, _: RuleData, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any) -> None:
+        """Like `loop.run`."""
+        place = 0
+        for unit, (index, first, runs) in enumerate(task.units.tolist()):
+            for run, table in self._tables(task, world, binomials, wanted, stop, unit):
+                arms = self._run(task, index, run, table, stop)
+                if stop[0]:
+                    return
+                _keep(arms, table, wanted, unit, place + run - first, index, world)
+            place += runs
+
+    def rehearse(
+        self, task: Task, _: RuleData, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any
+    ) -> float:
+        """Play a task's only run twice, which must come out the same. The seconds that it takes."""
+        index, run = task.units[0, :2].tolist()
+        table = next(self._tables(task, world, binomials, wanted, stop, 0))[1]
+        once = self._run(task, index, run, table, stop)
+        start = time.perf_counter()
+        again = self._run(task, index, run, table, stop)
+        seconds = time.perf_counter() - start
+        if once != again:
+            t = next(t for t, (a, b) in enumerate(zip(once, again, strict=True)) if a != b)
+            raise InputError(
+                f"the rule does not repeat itself: played twice with one seed and the same rewards, run {run} has "
+                f"arm {once[t]} and then arm {again[t]} in round {t + 1}",
+                where="policy",
+                remedy="All randomness must come from the `seed` that make() is given, and no run may leave "
+                "anything behind for the next.",
+            )
+        return seconds
+
+    def _run(self, task: Task, world: int, run: int, table: Floats, stop: Any) -> list[int]:
+        """The arms of one run."""
+        words = (task.purpose, int(task.world_ids[world]), run)
+        seed = int(np.random.SeedSequence(int(task.seed), spawn_key=words).generate_state(1)[0])
+        rewards = [iter(memoryview(row)) for row in table]  # of Python's numbers
+
+        def answer(_: int, arm: int) -> tuple[int, float]:
+            if stop[0]:
+                raise _Stopped
+            return arm, next(rewards[arm])
+
+        try:
+            return follow(self.make, len(table), task.horizon, seed, answer, f"run {run}, ")
+        except _Stopped:
+            return []
+
+    def _tables(
+        self, task: Task, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any, unit: int
+    ) -> Iterator[tuple[int, Floats]]:
+        """The runs of a unit, each with its rewards of shape (arms, rounds)."""
+        length = task.arm_count * task.horizon
+        if length > _LARGEST_TABLE:
+            what = f"{task.arm_count:,} arms times {task.horizon:,} rounds are too many for a rule of Python objects"
+            remedy = f"At most {_LARGEST_TABLE:,} work; a ScoreRule or a SelectRule knows no such limit."
+            raise InputError(what, where="horizon", remedy=remedy)
+        index, first, runs = task.units[unit].tolist()
+        size = max(1, min(runs, _NUMBERS_AT_ONCE // length))
+        for start in range(first, first + runs, size):
+            count = min(size, first + runs - start)
+            room = wanted._replace(
+                paths=True,
+                path_arms=np.empty((count, length), np.int32),
+                path_rewards=np.empty((count, length)),
+                runs=False,
+                tallies=False,
+            )
+            drawing = task._replace(units=np.array([[index, start, count]]), horizon=length, shortcut=False)
+            load("debandit.engine.index")(drawing, rule_data(opening=task.horizon), world, binomials, room, stop)
+            for i in range(count):
+                yield start + i, room.path_rewards[i].reshape(task.arm_count, task.horizon)
+
+
+class _Stopped(Exception):  # noqa: N818 (nothing has gone wrong)
+    """The user does not want to wait any longer."""
+
+
+def follow(
+    make: Make, arm_count: int, horizon: int, seed: int, answer: Callable[[int, int], tuple[int, float]], run: str
+) -> list[int]:
+    """What a new object chooses, round by round, if it learns `answer(t, arm)` of its choices; t counted from 0."""
+    chosen: list[int] = []
+    t = 0
+    try:
+        player = make(arm_count, horizon, seed)
+        choose, learn = player.choose, player.learn
+        for t in range(horizon):
+            arm = choose()
+            if type(arm) is not int or not 0 <= arm < arm_count:
+                arm = _checked(arm, arm_count, f"{run}round {t + 1}")
+            chosen.append(arm)
+            learn(*answer(t, arm))
+    except (DebanditError, _Stopped):
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
+        raise InputError(f"the rule failed in {run}round {t + 1} ({reason})", where="policy") from error
+    return chosen
+
+
+def _checked(arm: Any, arm_count: int, place: str) -> int:
+    """Numpy's whole numbers are welcome."""
+    try:
+        number = operator.index(arm)
+    except TypeError:
+        number = -1
+    if not 0 <= number < arm_count:
+        what = f"the rule chose an arm that there is not, {quoted(arm, 30)}, in {place}"
+        raise InputError(what, where="policy", remedy=f"Arms are whole numbers from 0 to {arm_count - 1}.")
+    return number
+
+
+def _keep(arms: list[int], table: Floats, wanted: Wanted, unit: int, place: int, index: int, world: WorldData) -> None:
+    """What `loop.collect` does: store a finished run, or add it to the tallies of its unit."""
+    path, arm_count = np.array(arms), len(table)
+    rewards = np.empty(len(path))
+    for arm in range(arm_count):
+        mine = path == arm
+        rewards[mine] = table[arm, : mine.sum()]
+    pulls = np.bincount(path, minlength=arm_count)
+    sums = np.bincount(path, rewards, arm_count)  # in the order of the rounds, as the compiled loop adds
+    if wanted.paths:
+        wanted.path_arms[place], wanted.path_rewards[place] = path, rewards
+    if wanted.runs:
+        wanted.pulls[place], wanted.sums[place] = pulls, sums
+    if wanted.tallies:
+        (seen,) = np.nonzero(pulls)
+        means = sums[seen] / pulls[seen]
+        errors = means - world.means[index * arm_count + seen]
+        wanted.pull_totals[unit] += pulls
+        wanted.pulled[unit, seen] += 1
+        wanted.errors[unit, seen] += errors
+        wanted.squares[unit, seen] += errors * errors
+        bins = wanted.histogram.shape[2]
+        if bins:
+            low, high = wanted.edges[index, seen].T
+            position = ((means - low) / (high - low) * bins).astype(np.int64)
+            wanted.histogram[unit, seen, np.clip(position, 0, bins - 1)] += 1
