@@ -30,10 +30,10 @@ class _WithListing(click.Command):
 
     def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         from debandit import worlds
-        from debandit.policies import RULES
+        from debandit.policies import ADAPTERS, RULES
         from debandit.spec import listing
 
-        shown = [("Rules", RULES), *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else [])]
+        shown = [("Rules", {**RULES, **ADAPTERS}), *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else [])]
         for title, makers in shown:
             formatter.write(f"\n{title} (options with their defaults):\n{listing(makers)}\n")
 

@@ -76,5 +76,5 @@ def _name_of(key: ast.keyword) -> str:
 
 
 def _literal(node: ast.expr) -> Any:
-    """A literal; a bare word counts as a string, because quotes inside quotes are hard to type in a shell."""
-    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+    """A literal. A bare word, or one with (...), is a string: quotes inside quotes are hard to type in a shell."""
+    return ast.unparse(node) if isinstance(node, ast.Name | ast.Call) else ast.literal_eval(node)

@@ -5,6 +5,7 @@ import re
 from debandit import spec
 from debandit.engine.binding import import_file
 from debandit.errors import InputError, shorten
+from debandit.policies.adapters import MABWiserRule, RiverRule
 from debandit.policies.beta_thompson import BetaThompson
 from debandit.policies.decaying_epsilon_greedy import DecayingEpsilonGreedy
 from debandit.policies.epsilon_greedy import EpsilonGreedy
@@ -48,13 +49,15 @@ _CLASSES: tuple[type[Policy], ...] = (
     FixedWeights,
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
+ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
 
 
 def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
     """A rule, or the text of one: ucb, or thompson(prior_sd=10.0, noise_sd=2.0), or my_rules.py:MyRule(c=2)."""
     if isinstance(policy, str):
         file = re.match(r"(.*\.py):(\w+.*)", policy, re.DOTALL)
-        policy = spec.build(policy, RULES, where, "rule") if file is None else _from_file(file[1], file[2], where)
+        known = {**RULES, **ADAPTERS}
+        policy = spec.build(policy, known, where, "rule") if file is None else _from_file(file[1], file[2], where)
     if not isinstance(policy, Policy):
         raise InputError(f"{shorten(repr(policy))} is not a rule", where=where, remedy="For example UCB(c=1.0).")
     return policy
@@ -79,6 +82,7 @@ def _from_file(file: str, text: str, where: str) -> Policy:
 
 
 __all__ = [
+    "ADAPTERS",
     "KLUCB",
     "RULES",
     "UCB",
@@ -89,9 +93,11 @@ __all__ = [
     "ExploreThenCommit",
     "FixedWeights",
     "Greedy",
+    "MABWiserRule",
     "ObjectRule",
     "PlayTheWinner",
     "Policy",
+    "RiverRule",
     "ScoreRule",
     "SelectRule",
     "Softmax",
