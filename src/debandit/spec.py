@@ -76,5 +76,11 @@ def _name_of(key: ast.keyword) -> str:
 
 
 def _literal(node: ast.expr) -> Any:
-    """A literal. A bare word, or one with (...), is a string: quotes inside quotes are hard to type in a shell."""
-    return ast.unparse(node) if isinstance(node, ast.Name | ast.Call) else ast.literal_eval(node)
+    """A literal. A bare word, or one with (key=value, ...), is a string: nested quotes are hard to type in a shell."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        for key in node.keywords:
+            _name_of(key), _literal(key.value)
+        return ast.unparse(node)
+    return ast.literal_eval(node)

@@ -14,19 +14,19 @@ ALIKE = {
     "ucb": (object_rules.Confident(), db.UCB(), db.UCB(c=2.0)),
     "epsilon": (object_rules.Explorer(epsilon=0.1), db.EpsilonGreedy(epsilon=0.1), db.EpsilonGreedy(epsilon=0.4)),
     "river-epsilon": (
-        db.RiverRule("EpsilonGreedy(epsilon=0.1, burn_in=1)"),
+        "river(policy=EpsilonGreedy(epsilon=0.1, burn_in=1))",
         db.EpsilonGreedy(epsilon=0.1),
         db.EpsilonGreedy(epsilon=0.4),
     ),
     "river-beta": (
-        db.RiverRule("ThompsonSampling(reward_obj=Beta())"),
+        "river(policy=ThompsonSampling(reward_obj=Beta()))",
         db.BetaThompson(),
         db.BetaThompson(alpha=4.0, beta=4.0),
     ),
 }
 SLOW = {  # fewer runs, and so a control that is farther off
-    "mabwiser-epsilon": (db.MABWiserRule("EpsilonGreedy(epsilon=0.1)"), db.EpsilonGreedy(epsilon=0.1), db.Uniform()),
-    "mabwiser-beta": (db.MABWiserRule("ThompsonSampling", initial_pulls=0), db.BetaThompson(), db.Uniform()),
+    "mabwiser-epsilon": ("mabwiser(policy=EpsilonGreedy(epsilon=0.1))", db.EpsilonGreedy(epsilon=0.1), db.Uniform()),
+    "mabwiser-beta": ("mabwiser(policy=ThompsonSampling, initial_pulls=0)", db.BetaThompson(), db.Uniform()),
 }
 
 

@@ -1,4 +1,4 @@
-"""MABWiser's and River's policies as rules, with the real packages."""
+"""MABWiser's and River's policies as rules, with the real packages, which are large and imported only here."""
 
 import pickle
 import subprocess
@@ -7,8 +7,6 @@ import sys
 import numpy as np
 import object_rules
 import pytest
-from mabwiser.mab import LearningPolicy
-from river import bandit, preprocessing, proba
 
 import debandit as db
 from debandit.policies import as_policy
@@ -59,6 +57,9 @@ def test_their_ucb_chooses_the_same_arms_as_ours(text):
 
 
 def test_objects_are_written_down():
+    from mabwiser.mab import LearningPolicy
+    from river import bandit, proba
+
     rules = {
         db.MABWiserRule(LearningPolicy.EpsilonGreedy(epsilon=0.2)): "mabwiser(policy=EpsilonGreedy(epsilon=0.2))",
         db.RiverRule(bandit.ThompsonSampling(proba.Beta(2, 3), seed=9)): (
@@ -74,7 +75,9 @@ def test_objects_are_written_down():
     [
         ("mabwiser(policy=LinUCB(alpha=1))", "no such policy(.|\n)*There are EpsilonGreedy, Popularity, Random"),
         ("mabwiser(policy=EpsilonGreedy(eps=1))", "cannot make 'EpsilonGreedy.eps=1.' .TypeError"),
-        ("mabwiser(policy=EpsilonGreedy(epsilon=open('x')))", "cannot make"),
+        ("mabwiser(policy=EpsilonGreedy(epsilon=open('x')))", "cannot read"),
+        ("mabwiser(policy='EpsilonGreedy(epsilon=open(1))')", "cannot make .* .ValueError: malformed node"),
+        ("river(policy='UCB(delta=eval(source=1))')", "cannot make .* .ValueError: malformed node"),
         ("mabwiser(policy=UCB1, initial_pulls=-1)", "initial_pulls must be a whole number"),
         ("mabwiser(policy=EpsilonGreedy(epsilon=7))", "failed in run 0, round 1 .ValueError: The value of epsilon"),
         ("river(policy=Mean())", "no such policy"),
@@ -95,6 +98,8 @@ def test_rewards_that_the_package_refuses():
 
 
 def test_an_object_that_cannot_be_written_down():
+    from river import bandit, preprocessing
+
     scaled = bandit.UCB(delta=1, reward_scaler=preprocessing.TargetStandardScaler(None))
     with pytest.raises(db.InputError, match="write an ObjectRule"):
         db.RiverRule(scaled)
