@@ -30,11 +30,11 @@ class _WithListing(click.Command):
 
     def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         from debandit import worlds
-        from debandit.policies import RULES, WRAPPERS
+        from debandit.policies import ADAPTERS, RULES, WRAPPERS
         from debandit.spec import listing
 
         shown = [
-            ("Rules", RULES),
+            ("Rules", RULES | ADAPTERS),
             ("Around a rule", WRAPPERS),
             *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else []),
         ]

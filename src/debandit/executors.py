@@ -2,16 +2,11 @@
 
 import contextlib
 import logging
-import multiprocessing
-import multiprocessing.connection
-import os
 import re
-import signal
-import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 
+from debandit.engine.processes import process_pool
 from debandit.errors import InputError, shorten
 from debandit.simulation import checked_count
 
@@ -19,19 +14,8 @@ from debandit.simulation import checked_count
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[Executor]:
     """So many processes of this machine, one thread each."""
-    count = checked_count("workers", count, 256)
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_end_with_the_parent)
-    with _interrupts_ignored():  # children inherit it: Ctrl-C is for the parent, which then ends them
-        for _ in range(count):
-            pool.submit(time.sleep, 0.05)
-    try:
+    with process_pool(checked_count("workers", count, 256)) as pool:
         yield pool
-    except BaseException:
-        for process in list((pool._processes or {}).values()):  # their chunks are computed again
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 @contextlib.contextmanager
@@ -67,27 +51,3 @@ def chosen(workers: int | None, cluster: str | None) -> Iterator[Executor | None
         return
     with processes(workers) if workers is not None else dask_cluster(str(cluster)) as executor:
         yield executor
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _end_with_the_parent() -> None:
-    """A worker must not outlive a parent that was killed."""
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            multiprocessing.connection.wait([parent.sentinel])
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -62,10 +62,11 @@ def _built(parsed: Parsed | None, text: str, makers: Mapping[str, Callable[..., 
     if parsed is None:
         raise InputError(f"cannot read {shorten(text)!r}", where=where, remedy=remedy)
     known, options = signature(makers[name]), parsed.options
+    if isinstance(options.get(INNER), Parsed) and not _wraps(makers[name]):
+        raise InputError(f"{name} takes no {kind} inside", where=where, remedy=remedy)
     strange = [option for option in options if option not in dict(known)]
     if strange:
-        what = f"{name} takes no {kind} inside" if strange[0] == INNER else f"{name} has no option {strange[0]!r}"
-        raise InputError(shorten(what), where=where, remedy=remedy)
+        raise InputError(f"{name} has no option {shorten(strange[0])!r}", where=where, remedy=remedy)
     missing = [option for option, default in known if default is None and option not in options]
     if missing:
         raise InputError(f"{name} needs {', '.join(missing)}", where=where, remedy=remedy)
@@ -84,9 +85,15 @@ def signature(maker: Callable[..., Any]) -> list[tuple[str, str | None]]:
 
 def usage(name: str, maker: Callable[..., Any]) -> str:
     """For example ucb(c=1.0)."""
-    shown = ["RULE" if key == INNER else f"{key}={default or '...'}" for key, default in signature(maker)]
-    options = ", ".join(shown)
+    inner = INNER if _wraps(maker) else ""
+    options = ", ".join("RULE" if key == inner else f"{key}={default or '...'}" for key, default in signature(maker))
     return f"{name}({options})" if options else name
+
+
+def _wraps(maker: Callable[..., Any]) -> bool:
+    """Whether there is an inner one that is more than text."""
+    parameters = inspect.signature(maker).parameters
+    return INNER in parameters and parameters[INNER].annotation is not str
 
 
 def listing(makers: Mapping[str, Callable[..., Any]]) -> str:
@@ -101,5 +108,11 @@ def _name_of(key: ast.keyword) -> str:
 
 
 def _literal(node: ast.expr) -> Any:
-    """A literal; a bare word counts as a string, because quotes inside quotes are hard to type in a shell."""
-    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+    """A literal. A bare word, or one with (key=value, ...), is a string: nested quotes are hard to type in a shell."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        for key in node.keywords:
+            _name_of(key), _literal(key.value)
+        return ast.unparse(node)
+    return ast.literal_eval(node)

@@ -42,7 +42,7 @@ def test_console_blocks(directory, name, least):
     assert len(blocks) >= least
     for made in re.findall(r"(?:--save|study new) (\S+)", "".join(blocks)):  # each document starts from nothing
         (directory / made).unlink(missing_ok=True)
-    for code in re.findall(r"```python\n# (my_rules.py)\n(.*?)```", (ROOT / name).read_text(), re.DOTALL):
+    for code in re.findall(r"```python\n# (my_\w+.py)\n(.*?)```", (ROOT / name).read_text(), re.DOTALL):
         (directory / code[0]).write_text(code[1])
     for block in blocks:
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:

@@ -9,6 +9,7 @@ import contextvars
 import functools
 import itertools
 import os
+import pickle
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -23,12 +24,15 @@ from debandit.engine.batches import ByTotals, can_step, step
 from debandit.engine.binomials import LONGEST, binomial_tables
 from debandit.engine.data import BERNOULLI, FIRST, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
 from debandit.engine.kernels import KernelName, load
+from debandit.engine.objects import RUNS_PER_UNIT, ObjectKernel
+from debandit.engine.processes import may_start_processes, process_pool
 from debandit.errors import InputError, shorten, work_elsewhere
 
 BLOCK = 256
 SIMULATE, DEBIAS = 1, 2  # purposes: under one seed their random streams are distinct
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
+_SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
 
 Workers = Executor | int | None  # an executor, or a number of threads; None: as many as there are cores
 
@@ -37,8 +41,8 @@ class Rule(ByTotals, Protocol):
     """What the engine needs to know of a policy: a small description that another process can be sent."""
 
     @property
-    def kernel(self) -> KernelName:
-        """What is compiled for it."""
+    def kernel(self) -> KernelName | ObjectKernel:
+        """What is compiled for it, or what plays its Python objects."""
 
     def __hash__(self) -> int: ...
 
@@ -125,7 +129,7 @@ class Tally(NamedTuple):
 def store(experiment: Experiment, runs: int, *, paths: bool, workers: Workers) -> Wanted:
     """Simulate runs 0, ..., runs - 1 of every world and keep each of them."""
     worlds = len(experiment.world_ids)
-    units = _units(np.zeros(worlds, np.int64), np.full(worlds, runs))
+    units = _units(np.zeros(worlds, np.int64), np.full(worlds, runs), _block(experiment))
     need = Need(paths=paths, runs=True)
     whole = need.room(experiment, units)
     place = 0
@@ -164,18 +168,23 @@ def tally(
     total = dict(zip(_SUMS, nothing if before is None else (sums.copy() for sums in before[1:]), strict=True))
     start = np.zeros(len(runs), np.int64) if before is None else before.runs
     need = Need(tallies=True, edges=edges, bins=bins)
-    for units, chunk in _run(experiment, _units(start, runs), need, workers):
+    for units, chunk in _run(experiment, _units(start, runs, _block(experiment)), need, workers):
         for name, sums in total.items():
             np.add.at(sums, units[:, 0], getattr(chunk, name))  # in the order of the runs, however they were cut
     return Tally._make((start + runs, *total.values()))
 
 
-def _units(first: Ints, runs: Ints) -> Ints:
+def _block(experiment: Experiment) -> int:
+    """The most runs of a unit."""
+    return RUNS_PER_UNIT if isinstance(experiment.policy.kernel, ObjectKernel) else BLOCK
+
+
+def _units(first: Ints, runs: Ints, block: int) -> Ints:
     """Rows (world, first run, number of runs)."""
-    blocks = -(-runs // BLOCK)
+    blocks = -(-runs // block)
     world = np.repeat(np.arange(len(runs)), blocks)
-    offset = (np.arange(len(world)) - np.repeat(np.cumsum(blocks) - blocks, blocks)) * BLOCK
-    return np.stack((world, first[world] + offset, np.minimum(BLOCK, runs[world] - offset)), axis=1)
+    offset = (np.arange(len(world)) - np.repeat(np.cumsum(blocks) - blocks, blocks)) * block
+    return np.stack((world, first[world] + offset, np.minimum(block, runs[world] - offset)), axis=1)
 
 
 def _run(
@@ -185,9 +194,49 @@ def _run(
 
     Threads put them into `whole`, if it is given, where they belong.
     """
-    width, most = _width(workers), _ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK
+    most = (_ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK) // (BLOCK * experiment.horizon)
+    kernel = experiment.policy.kernel
+    if not isinstance(kernel, ObjectKernel) or not len(units):
+        yield from _chunks(experiment, units, need, workers, most, whole)
+        return
+    seconds = _rehearse(experiment, units[0], kernel)
+    most = int(_SECONDS_PER_CHUNK / (RUNS_PER_UNIT * seconds))
+    if isinstance(workers, Executor):
+        yield from _chunks(experiment, units, need, workers, most, whole)
+        return
+    width = min(_width(workers), len(units))
+    alone = seconds * units[:, 2].sum() < _SECONDS_ALONE or not _can_be_sent(experiment.policy)
+    if width == 1 or alone or not may_start_processes():
+        yield from _chunks(experiment, units, need, 1, most, whole)  # Python runs one thread at a time
+        return
+    with process_pool(width, know_main=False) as pool:
+        yield from _chunks(experiment, units, need, pool, most, whole)
+
+
+def _rehearse(experiment: Experiment, unit: Ints, kernel: ObjectKernel) -> float:
+    """Whether the first run repeats itself, and its seconds."""
+    first = experiment.within(unit[0], unit[0] + 1)
+    units = np.array([[0, unit[1], 1]])
+    return kernel.rehearse(*_arguments(first, units, Need().room(first, units)), np.zeros(3, np.int64))
+
+
+def _can_be_sent(policy: Rule) -> bool:
+    """Whether another process would find the class of the rule, without running the user's script once more."""
+    if type(getattr(policy, "core", policy)).__module__ == "__main__":
+        return False
+    try:
+        return type(pickle.loads(pickle.dumps(policy))) is type(policy)
+    except Exception:  # whatever a class of the user may do
+        return False
+
+
+def _chunks(
+    experiment: Experiment, units: Ints, need: Need, workers: Workers, most: int, whole: Wanted | None
+) -> Iterator[tuple[Ints, Wanted]]:
+    """The same in chunks of at most so many units."""
+    width = _width(workers)
     share = -(-len(units) // (4 * width))  # small jobs, too, give every worker something to do until the end
-    size = max(1, min(share, most // (BLOCK * experiment.horizon)))
+    size = max(1, min(share, most))
     places = np.concatenate(([0], np.cumsum(units[:, 2])))
     stop = np.zeros(3, np.int64)  # whether to stop; the run and the round in which a rule failed, counted from 1
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
@@ -254,7 +303,8 @@ def _simulate(
     if experiment.policy.by_totals and can_step(rule, world, experiment.horizon, wanted):
         step(experiment.policy, task, rule, world, wanted, stop)
         return wanted
-    kernel = load(experiment.policy.kernel)
+    name = experiment.policy.kernel
+    kernel = name if isinstance(name, ObjectKernel) else load(name)
     try:
         kernel(*arguments, stop)
     except Exception as error:

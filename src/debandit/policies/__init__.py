@@ -5,6 +5,7 @@ import re
 from debandit import spec
 from debandit.engine.binding import import_file
 from debandit.errors import InputError, shorten
+from debandit.policies.adapters import MABWiserRule, RiverRule
 from debandit.policies.batched import Batched
 from debandit.policies.beta_thompson import BetaThompson
 from debandit.policies.decaying_epsilon_greedy import DecayingEpsilonGreedy
@@ -15,6 +16,7 @@ from debandit.policies.fixed_weights import FixedWeights
 from debandit.policies.floor import Floor
 from debandit.policies.greedy import Greedy
 from debandit.policies.kl_ucb import KLUCB
+from debandit.policies.objects import ObjectRule
 from debandit.policies.own import ScoreRule, SelectRule
 from debandit.policies.play_the_winner import PlayTheWinner
 from debandit.policies.policy import Policy
@@ -51,6 +53,7 @@ _CLASSES: tuple[type[Policy], ...] = (
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
 WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in (Batched, Floor, WarmUp)}
+ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
 
 
 def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
@@ -64,7 +67,7 @@ def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
 
 def _from_text(text: str, where: str) -> Policy:
     """Rules of files, also inside wrappers, are known by the names of their classes from then on."""
-    makers: dict[str, type[Policy]] = RULES | WRAPPERS
+    makers: dict[str, type[Policy]] = RULES | ADAPTERS | WRAPPERS
     wrapped = re.match(rf"\s*({'|'.join(WRAPPERS)})\s*\(", text) is not None
     for file, name in re.findall(r"([^\s(),]+\.py):(\w+)" if wrapped else r"(?s)^(.*\.py):(\w+)", text):
         found = _rules_of(file, where)
@@ -93,6 +96,7 @@ def _rules_of(file: str, where: str) -> dict[str, type[Policy]]:
 
 
 __all__ = [
+    "ADAPTERS",
     "KLUCB",
     "RULES",
     "UCB",
@@ -106,8 +110,11 @@ __all__ = [
     "FixedWeights",
     "Floor",
     "Greedy",
+    "MABWiserRule",
+    "ObjectRule",
     "PlayTheWinner",
     "Policy",
+    "RiverRule",
     "ScoreRule",
     "SelectRule",
     "Softmax",

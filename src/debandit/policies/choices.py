@@ -143,6 +143,16 @@ def product_of_others(factors: Floats) -> Floats:
     return product
 
 
+def unwrapped(opening: int, shape: tuple[int, ...], arm_count: int) -> tuple[Ints, Ints]:
+    """Of logs of shape (..., T): the arms that are `prescribed`, elsewhere -1, and the rounds `known` before each.
+
+    For a rule without wrappers: its initial pulls, and all rounds before.
+    """
+    rounds = np.arange(shape[-1])
+    forced = np.where(rounds < opening * arm_count, rounds // max(opening, 1), -1)
+    return np.broadcast_to(forced, shape), rounds
+
+
 def before(arms: np.ndarray, rewards: Floats, arm_count: int) -> tuple[Ints, Floats]:
     """Each arm's pulls and sum before every round, of shape (..., T, K), added up as the engine does."""
     taken = arms[..., None] == np.arange(arm_count)

@@ -25,7 +25,7 @@ import numpy as np
 from debandit.engine.data import TIES, Floats, Ints, RuleData, rule_data
 from debandit.engine.kernels import KernelName, OwnKernel, load_replay
 from debandit.errors import InputError
-from debandit.policies.choices import certain, winners
+from debandit.policies.choices import certain, unwrapped, winners
 from debandit.policies.policy import SELDOM_CHANGED, Policy
 
 # role -> the arguments that the engine has to offer
@@ -70,7 +70,7 @@ class OwnRule(Policy):
     def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
         if type(self).randomised:
             return super().path_probabilities(arms, rewards, arm_count)
-        return self.known_probabilities(arms, rewards, arm_count, *self._unwrapped(arms, arm_count))
+        return self.known_probabilities(arms, rewards, arm_count, *unwrapped(self.opening, arms.shape, arm_count))
 
     def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
         if type(self).randomised:  # not only at ties
@@ -82,12 +82,6 @@ class OwnRule(Policy):
     @abstractmethod
     def _choices(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
         """The chances of a rule that does not draw, in rounds that are not prescribed."""
-
-    def _unwrapped(self, arms: Ints, arm_count: int) -> tuple[Ints, Ints]:
-        """`prescribed` and `known` of a rule that hears of every round at once."""
-        rounds = np.arange(arms.shape[-1])
-        forced = np.where(rounds < self.opening * arm_count, rounds // max(self.opening, 1), -1)
-        return np.broadcast_to(forced, arms.shape), rounds
 
     def _replay(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints, out: Any) -> Any:
         """Fill `out`, of shape (..., T) or (..., T, K), by the rule's own functions along logs."""
@@ -120,7 +114,7 @@ class ScoreRule(OwnRule):
         return winners(scores, TIES.index(getattr(self, "ties", "first")))
 
     def path_scores(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
-        return self.known_scores(arms, rewards, arm_count, *self._unwrapped(arms, arm_count))
+        return self.known_scores(arms, rewards, arm_count, *unwrapped(self.opening, arms.shape, arm_count))
 
     def known_scores(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
         scores = np.full((*arms.shape, arm_count), np.nan)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from debandit.engine.binding import class_of
 from debandit.engine.data import TIES, Floats, Ints, RuleData
 from debandit.engine.kernels import KernelName
+from debandit.engine.objects import ObjectKernel
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
 from debandit.policies.choices import before, index_probabilities, index_scores, totals_at
@@ -32,7 +33,7 @@ class Policy(ABC):
         """The rule as data for the compiled loop."""
 
     @property
-    def kernel(self) -> KernelName:
+    def kernel(self) -> KernelName | ObjectKernel:
         """What the engine compiles: a module with `start`, `choose` and `learn`, or functions of the rule's own."""
         return INDEX
 
@@ -57,7 +58,7 @@ class Policy(ABC):
         """
         if self.kernel != INDEX:
             raise InputError(
-                f"{self.name} compiles code of its own and does not say how likely its choices are",
+                f"{self.name} has code of its own and does not say how likely its choices are",
                 where="policy",
                 remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
             )

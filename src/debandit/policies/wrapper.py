@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from debandit.engine.data import Floats, Ints, Plan, RuleData
 from debandit.engine.kernels import KernelName
+from debandit.engine.objects import ObjectKernel
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
 from debandit.policies.choices import before, certain
@@ -61,7 +62,7 @@ class Wrapper(Policy):
         return self.layers[-1].policy
 
     @property
-    def kernel(self) -> KernelName:
+    def kernel(self) -> KernelName | ObjectKernel:
         return self.core.kernel
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from debandit.errors import InputError
-from debandit.policies import Policy
+from debandit.policies import ObjectRule, Policy
 from debandit.simulation import MOST_RUNS, checked_count
 from debandit.version import __version__
 from debandit.worlds import World
@@ -17,6 +17,7 @@ from debandit.worlds import World
 FORMAT = 1  # of the kept results
 WITHOUT_RUNS = ("naive", "ipw", "aipw", "theorem1", "theorem2")  # methods that simulate nothing
 MOST_EXPERIMENTS = 1_000_000
+_SLOW = 200  # a round of Python objects, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
 
 
@@ -62,7 +63,8 @@ class Cell:
         """
         weighted = any(method in ("ipw", "aipw") for method in self.methods)
         numbers = self.horizon * (4 * self.world.arm_count if weighted else 1)
-        rounds = self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))
+        slow = _SLOW if isinstance(self.policy, ObjectRule) else 1
+        rounds = slow * self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))
         return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
 
     def _work(self, method: str) -> int:

@@ -1,0 +1,72 @@
+"""A pool of processes of this machine."""
+
+import contextlib
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from typing import Any
+
+
+@contextlib.contextmanager
+def process_pool(count: int, *, know_main: bool = True) -> Iterator[Executor]:
+    """So many processes, one thread each. They import the script that was started, unless they need not `know_main`."""
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_end_with_the_parent)
+    # children inherit it: Ctrl-C is for the parent, which then ends them
+    with _interrupts_ignored(), contextlib.nullcontext() if know_main else _main_hidden():
+        for _ in range(count):
+            pool.submit(time.sleep, 0.05)
+    try:
+        yield pool
+    except BaseException:
+        for process in list((pool._processes or {}).values()):  # their chunks are computed again
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def may_start_processes() -> bool:
+    """Those of multiprocessing.Pool may not."""
+    return not multiprocessing.current_process().daemon
+
+
+@contextlib.contextmanager
+def _main_hidden() -> Iterator[None]:
+    """A user who did not ask for processes need not have written `if __name__ == "__main__"` into the script."""
+    main = sys.modules["__main__"]
+    kept: dict[str, Any] = {name: vars(main)[name] for name in ("__file__", "__spec__") if name in vars(main)}
+    vars(main).update(dict.fromkeys(kept))
+    try:
+        yield
+    finally:
+        vars(main).update(kept)
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end_with_the_parent() -> None:
+    """A worker must not outlive a parent that was killed."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            multiprocessing.connection.wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
