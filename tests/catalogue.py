@@ -10,8 +10,11 @@ Z = 4.5  # standard errors; every statistical tolerance in these tests is this m
 RULES = {
     "etc": (db.ExploreThenCommit(pulls=10), oracle.etc(10)),
     "etc-short": (db.ExploreThenCommit(pulls=3), oracle.etc(3)),
+    "etc-random": (db.ExploreThenCommit(pulls=3, ties="random"), oracle.etc(3, "random")),
     "ucb": (db.UCB(), oracle.ucb()),
     "ucb-wide": (db.UCB(c=2.0), oracle.ucb(2.0)),
+    "ucb-random": (db.UCB(ties="random"), oracle.ucb(ties="random")),
+    "ucb-last": (db.UCB(initial_pulls=3, ties="last"), oracle.ucb(opening=3, ties="last")),
     "greedy": (db.UCB(c=0.0), oracle.ucb(0.0)),
     "thompson": (db.ThompsonSampling(), oracle.thompson()),
     "thompson-prior": (
@@ -23,9 +26,13 @@ RULES = {
         oracle.thompson(initial_pulls=1, center="sample"),
     ),
     "beta": (db.BetaThompson(), oracle.beta_thompson()),
-    "beta-prior": (db.BetaThompson(alpha=2.0, beta=3.0), oracle.beta_thompson(2.0, 3.0)),
+    "beta-prior": (db.BetaThompson(alpha=2.0, beta=3.0, initial_pulls=2), oracle.beta_thompson(2.0, 3.0, 2)),
     "epsilon": (db.EpsilonGreedy(), oracle.epsilon_greedy()),
     "epsilon-wide": (db.EpsilonGreedy(epsilon=0.4), oracle.epsilon_greedy(0.4)),
+    "epsilon-random": (
+        db.EpsilonGreedy(epsilon=0.2, initial_pulls=2, ties="random"),
+        oracle.epsilon_greedy(0.2, 2, "random"),
+    ),
     "uniform": (db.Uniform(), oracle.uniform()),
     "greedy-twice": (db.Greedy(initial_pulls=2), oracle.greedy(2)),
     "decaying": (db.DecayingEpsilonGreedy(), oracle.decaying_epsilon_greedy()),

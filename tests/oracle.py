@@ -30,45 +30,57 @@ def first_best(values):
     return max(range(len(values)), key=lambda k: (values[k], -k))
 
 
+def best_of(values, ties, rng):
+    """Who wins among equals: the first, the last, or any of them with the same probability."""
+    equal = [k for k, value in enumerate(values) if value == max(values)]
+    return equal[0] if ties == "first" else equal[-1] if ties == "last" else int(rng.choice(equal))
+
+
+def second_wins(first, second, ties):
+    share = {"first": 0.0, "last": 1.0, "random": 0.5}[ties]
+    return (second > first) + share * (second == first)
+
+
 def means_of(pulls, sums):
     return [s / n for s, n in zip(sums, pulls, strict=True)]
 
 
-def ucb(c=1.0):
+def ucb(c=1.0, opening=1, ties="first"):
     def decide(t, pulls, sums, rng):
-        return first_best([s / n + c * np.sqrt(np.log(t + 1) / n) for s, n in zip(sums, pulls, strict=True)])
+        bonus = c * np.sqrt(np.log(t + 1))
+        return best_of([s / n + bonus / np.sqrt(n) for s, n in zip(sums, pulls, strict=True)], ties, rng)
 
     def probability(t, n1, s1, n2, s2):
         bonus = c * np.sqrt(np.log(t + 1))
         # equal pulls need equal bonuses, bit for bit: ties of Bernoulli arms are real
-        return (s2 / n2 + bonus / np.sqrt(n2) > s1 / n1 + bonus / np.sqrt(n1)).astype(float)
+        return second_wins(s1 / n1 + bonus / np.sqrt(n1), s2 / n2 + bonus / np.sqrt(n2), ties)
 
-    return Rule(1, decide, probability)
+    return Rule(opening, decide, probability)
 
 
-def etc(pulls=10):
+def etc(pulls=10, ties="first"):
     committed = {}
 
     def decide(t, counts, sums, rng):
-        if t == pulls * len(counts):
-            committed["arm"] = first_best(means_of(counts, sums))
+        if "arm" not in committed:
+            committed["arm"] = best_of(means_of(counts, sums), ties, rng)
         return committed["arm"]
 
     def probability(t, n1, s1, n2, s2):
         # with equal exploration the arm with more pulls is the committed one; before that, compare
-        return np.where(n1 == n2, s2 / n2 > s1 / n1, n2 > n1).astype(float)
+        return np.where(n1 == n2, second_wins(s1 / n1, s2 / n2, ties), n2 > n1)
 
-    return Rule(pulls, decide, probability)
+    return Rule(pulls, decide, probability, begin=lambda arms: committed.clear())
 
 
-def epsilon_greedy(epsilon=0.05):
+def epsilon_greedy(epsilon=0.05, opening=1, ties="first"):
     def decide(t, pulls, sums, rng):
-        return rng.integers(len(pulls)) if rng.random() < epsilon else first_best(means_of(pulls, sums))
+        return rng.integers(len(pulls)) if rng.random() < epsilon else best_of(means_of(pulls, sums), ties, rng)
 
     def probability(t, n1, s1, n2, s2):
-        return epsilon / 2 + (1 - epsilon) * (s2 / n2 > s1 / n1)
+        return epsilon / 2 + (1 - epsilon) * second_wins(s1 / n1, s2 / n2, ties)
 
-    return Rule(1, decide, probability)
+    return Rule(opening, decide, probability)
 
 
 def thompson(prior_mean=0.0, prior_sd=1.0, noise_sd=1.0, initial_pulls=0, center="posterior"):
@@ -91,7 +103,7 @@ def thompson(prior_mean=0.0, prior_sd=1.0, noise_sd=1.0, initial_pulls=0, center
     return Rule(initial_pulls, decide, probability)
 
 
-def beta_thompson(alpha=1.0, beta=1.0):
+def beta_thompson(alpha=1.0, beta=1.0, opening=0):
     nodes, weights = np.polynomial.legendre.leggauss(80)
     nodes, weights = (nodes + 1) / 2, weights / 2
 
@@ -106,7 +118,7 @@ def beta_thompson(alpha=1.0, beta=1.0):
         density = np.exp((a2 - 1) * np.log(nodes) + (b2 - 1) * np.log1p(-nodes) - special.betaln(a2, b2))
         return (special.betainc(a1, b1, nodes) * density) @ weights
 
-    return Rule(0, decide, probability)
+    return Rule(opening, decide, probability)
 
 
 def uniform():
@@ -320,6 +332,54 @@ def replay(rule: Rule, arms: int, path_arms, path_rewards):
         sums[arm] += reward
         rule.learn(arm, reward)
     return np.array(chosen)
+
+
+class Wrapping(NamedTuple):
+    """What is wrapped around a rule."""
+
+    turns: int = 0  # pulls of each arm in turn before anything else
+    uniform: int = 0  # or so many rounds of any arm
+    floor: float = 0.0  # the least probability of each arm in rounds that are the rule's own
+    size: int = 1  # rounds of a batch
+
+
+def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Callable, rng, arm_of=None):
+    """One run, round by round: (arms chosen, rewards, whether the choice was the rule's own).
+
+    `reward_of(t, arm)` is the reward. With `arm_of(t)` that arm is pulled, whatever is chosen.
+    """
+    pulls, known_pulls, known_sums = [0] * arms, [0] * arms, [0.0] * arms
+    late, known = [], 0
+    chosen, rewards, own = [], [], []
+    rule.begin(arms)
+    for t in range(horizon):
+        lacking = [k for k in range(arms) if pulls[k] < rule.opening]
+        own.append(False)
+        if t < wrapping.turns * arms:
+            arm = t % arms
+        elif t < wrapping.uniform:
+            arm = int(rng.integers(arms))
+        elif lacking:
+            arm = lacking[0]
+        elif any(n < rule.opening for n in known_pulls):
+            arm = t % arms
+        else:
+            own[-1] = True
+            arm = rule.decide(known, list(known_pulls), list(known_sums), rng)
+            if wrapping.floor > 0 and rng.random() < wrapping.floor * arms:
+                arm = int(rng.integers(arms))
+        chosen.append(arm)
+        pulled = arm if arm_of is None else arm_of(t)
+        rewards.append(reward_of(t, pulled))
+        pulls[pulled] += 1
+        late.append((pulled, rewards[-1]))
+        if (t + 1) % wrapping.size == 0:
+            for which, reward in late:
+                known_pulls[which] += 1
+                known_sums[which] += reward
+                rule.learn(which, reward)
+            late, known = [], t + 1
+    return np.array(chosen), np.array(rewards), np.array(own)
 
 
 class Exact(NamedTuple):

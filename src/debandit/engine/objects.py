@@ -153,7 +153,7 @@ def follow(make: Make, arm_count: int, seed: int, known: Sequence[int], play: Pl
     """What a new object chooses, round by round, if before round t (from 0) it has heard of known[t] rounds."""
     chosen: list[int] = []
     rounds: list[tuple[int, float]] = []
-    heard = t = 0
+    heard = t = at = 0
     try:
         player = make(arm_count, len(known), seed)
         choose, learn = player.choose, player.learn
@@ -166,8 +166,10 @@ def follow(make: Make, arm_count: int, seed: int, known: Sequence[int], play: Pl
 
         for t in range(len(known)):
             while heard < known[t]:
+                at = heard
                 learn(*rounds[heard])
                 heard += 1
+            at = t
             choice, arm, reward = play(t, ask)
             chosen.append(choice)
             rounds.append((arm, reward))
@@ -175,7 +177,7 @@ def follow(make: Make, arm_count: int, seed: int, known: Sequence[int], play: Pl
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
-        raise InputError(f"the rule failed in {run}round {t + 1} ({reason})", where="policy") from error
+        raise InputError(f"the rule failed in {run}round {at + 1} ({reason})", where="policy") from error
     return chosen
 
 

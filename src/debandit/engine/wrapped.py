@@ -22,7 +22,7 @@ def prescribe(t, rule, block):
     plan, prescribed, arm_count = rule.plan, block.prescribed, block.arm_count
     if t >= plan.settled:
         prescribed[:] = -1
-        return True
+        return t == plan.settled or not rule.hold
     if t < plan.turns:
         prescribed[:] = t % arm_count
         return rule.opening == 0

@@ -43,8 +43,8 @@ class ObjectRule(Policy):
         if self.randomised:
             return super().known_probabilities(arms, rewards, arm_count, prescribed, known)
         horizon, heard = arms.shape[-1], known.tolist()
-        paths, values, forced = (part.reshape(-1, horizon).tolist() for part in (arms, rewards, prescribed))
-        logs = zip(paths, values, forced, strict=True)
+        paths, values, forced = arms.reshape(-1, horizon), rewards.reshape(-1, horizon), prescribed.reshape(-1, horizon)
+        logs = zip(paths.tolist(), values.tolist(), forced.tolist(), strict=True)
         chosen = [self._along(path, value, force, heard, arm_count) for path, value, force in logs]
         return certain(np.array(chosen).reshape(arms.shape), arm_count)
 
