@@ -178,8 +178,10 @@ def test_rules_that_made_the_same_choices_are_twins():
 
 
 def test_rules_that_mimic_the_best_one_are_named():
-    found = ranked([*FITS[::2], Fit(db.policies.TopTwoThompson(leader=0.98), -7.5, 0, 9.0)], horizon=50, arm_count=2)
+    found = ranked([FITS[2], Fit(db.policies.TopTwoThompson(leader=0.98), -7.5, 0, 9.0)], horizon=50, arm_count=2)
     assert found.as_good == [db.policies.TopTwoThompson(leader=0.98)]
+    assert found.candidates[0].weight > 0.95
+    assert found.verdict == "some doubt"
     assert "look as likely under top_two_thompson(leader=0.98): only that such rules are rarer" in str(found)
 
 

@@ -65,7 +65,8 @@ class Identified:
     def verdict(self) -> str:
         """'clear', 'some doubt' or 'cannot tell', by the weight of the best and whether another explains as much."""
         weight = self.candidates[0].weight
-        return "cannot tell" if weight < LIKELY else "some doubt" if weight < CLEAR or self.twins else "clear"
+        doubt = weight < CLEAR or self.twins or self.as_good
+        return "cannot tell" if weight < LIKELY else "some doubt" if doubt else "clear"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each family."""

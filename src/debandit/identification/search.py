@@ -59,7 +59,7 @@ def _on_grid(family: Family, record: Record) -> Fit | None:
 
 def _grid(rule: type[Policy], name: str, r: Range, record: Record) -> list[tuple[float, float]]:
     """Values with their probabilities beforehand."""
-    values = [r.value(x, record) for x in np.linspace(r.low, r.high, r.points)]
+    values = [float(f"{r.value(x, record):.3g}") for x in np.linspace(r.low, r.high, r.points)]
     return [(_default(rule, name), 1 / 2), *((value, 1 / 2 / r.points) for value in values)]
 
 
