@@ -8,11 +8,12 @@ import pytest
 import debandit as db
 from debandit.identification import identify
 from debandit.identification.chances import logged_chances
-from debandit.identification.families import FAMILIES
+from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import ranked
 from debandit.identification.read_off import agreeing_interval, etc_pulls, roundest
 from debandit.identification.record import Record
 from debandit.identification.score import Fit, fitted
+from debandit.identification.search import best_fits
 from debandit.policies import RULES
 
 
@@ -78,6 +79,9 @@ def test_pulls_before_the_commitment_survive_a_mistake():
         "beta_thompson",
         "beta_thompson(alpha=3.0, beta=0.5)",
         "epsilon_greedy",
+        "thompson_variance",
+        "top_two_thompson(leader=0.7, noise_sd=0.5)",
+        "exp3(gamma=0.3)",
     ],
 )
 def test_quick_chances_are_those_of_the_rule(policy):
@@ -127,11 +131,19 @@ def test_rules_for_binary_rewards_compete_for_binary_logs_only():
     names = {each.policy.name for each in identify(db.ExperimentLog(arms, rewards)).candidates}
     assert names == {family.name for family in FAMILIES}
     other = identify(db.ExperimentLog(arms, [0.5, *rewards[1:]]))
-    assert names - {each.policy.name for each in other.candidates} == {"beta_thompson"}
+    assert names - {each.policy.name for each in other.candidates} == {
+        "beta_thompson",
+        "kl_ucb",
+        "play_the_winner",
+        "ts_postdiff",
+        "ucb_tuned",
+    }
+    three = {each.policy.name for each in identify(db.ExperimentLog([*arms, "C"], [*rewards, 1.0])).candidates}
+    assert names - three == {"ts_postdiff"}
 
 
-def test_every_family_is_built_in():
-    assert {family.name for family in FAMILIES} <= set(RULES)
+def test_every_built_in_rule_competes():
+    assert {family.name for family in FAMILIES} == set(RULES)
 
 
 FITS = [
@@ -163,6 +175,31 @@ def test_rules_that_made_the_same_choices_are_twins():
     assert found.twins == [db.EpsilonGreedy(0.0)]
     assert found.verdict == "some doubt"
     assert "Every round agrees with epsilon_greedy(epsilon=0.0), too" in str(found)
+
+
+def test_rules_that_mimic_the_best_one_are_named():
+    found = ranked([FITS[2], Fit(db.policies.TopTwoThompson(leader=0.98), -7.5, 0, 9.0)], horizon=50, arm_count=2)
+    assert found.as_good == [db.policies.TopTwoThompson(leader=0.98)]
+    assert found.candidates[0].weight > 0.95
+    assert found.verdict == "some doubt"
+    assert "look as likely under top_two_thompson(leader=0.98): only that such rules are rarer" in str(found)
+
+
+def test_evidence_is_the_average_likelihood():
+    """Shares of two arms, all alike likely: P(given order of 3 and 5 pulls) = 3! 5! / 9!; and a rare rule."""
+    log = record([0, 1, 1, 0, 1, 1, 0, 1], [0] * 8)
+    (weights,) = (family for family in FAMILIES if family.name == "fixed_weights")
+    (fit,) = best_fits([weights], log)
+    assert fit.policy.weights == (0.375, 0.625)
+    assert fit.score == pytest.approx(math.log(6 * 120 / math.factorial(9) / 20))
+
+
+def test_two_lines_of_a_rule_share_its_evidence():
+    log = record([0, 1, 1, 0, 1, 1, 0, 1], [0] * 8)
+    uniform = Family("uniform")
+    (once,), (twice,) = best_fits([uniform], log), best_fits([uniform, uniform], log)
+    assert once.score == pytest.approx(-8 * math.log(2))
+    assert twice.score == pytest.approx(once.score + math.log(2))
 
 
 def test_a_rule_that_was_broken_is_said_to_be():

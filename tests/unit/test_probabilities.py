@@ -121,7 +121,7 @@ def test_normal_draws_of_any_width(arm_count):
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.05, 0.05), (0.3, 2.0)])
-@pytest.mark.parametrize("most", [3, 40, 5000])
+@pytest.mark.parametrize("most", [3, 40, 5000, 10**6])
 def test_beta_draws_sum_to_one(alpha, beta, most):
     rng = np.random.default_rng(64)
     for arm_count in (2, 3, 4):
@@ -134,7 +134,13 @@ def test_beta_draws_sum_to_one(alpha, beta, most):
 
 
 @pytest.mark.parametrize(
-    ("a", "c"), [((2, 5, 3), (4, 1, 3)), ((800, 830, 3), (1200, 1190, 4)), ((1.5, 0.7, 1), (1, 2, 3))]
+    ("a", "c"),
+    [
+        ((2, 5, 3), (4, 1, 3)),
+        ((800, 830, 3), (1200, 1190, 4)),
+        ((1.5, 0.7, 1), (1, 2, 3)),
+        ((30_000, 30_100, 3), (60_000, 60_400, 7)),
+    ],
 )
 def test_beta_draws_against_adaptive_quadrature(a, c):
     chances = highest_beta(np.array([a], float), np.array([c], float))[0]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.checking.calibration import smallest_share
-from debandit.checking.replaying import Replay
+from debandit.checking.replaying import IMPOSSIBLE, Replay
 from debandit.engine.data import Floats, Ints
 from debandit.replay import forced
 
@@ -32,7 +32,7 @@ class Plausibility(NamedTuple):
 
 def plausibility(found: Replay, rng: np.random.Generator) -> Plausibility:
     """Compare the logged choices with others, drawn with the probabilities that the rule had in each round."""
-    chances = _shares(np.maximum(found.chances, 0))
+    chances = _shares(np.where(found.chances < IMPOSSIBLE, 0.0, found.chances))  # 1e-310 divides badly
     free = ~forced(chances.max(axis=-1))
     chances, chosen = chances[free], found.arms[free]
     logs = np.log(chances, out=np.zeros(chances.shape), where=chances > 0)

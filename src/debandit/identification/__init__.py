@@ -1,7 +1,7 @@
 """Which built-in rule, with which options, explains a log best.
 
-Every rule is fitted by maximum likelihood of the choices (`search`), is charged for the options that had to leave
-their defaults (`score`), and is ranked (`identified`). `families` is the table of what may be varied.
+The likelihood of the choices (`chances`) is averaged over what each rule's options may be beforehand (`families`,
+`search`), which charges for every option that has to be chosen well; then the rules are ranked (`identified`).
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def identify(log: ExperimentLog) -> Identified:
         )
     record = Record.of(log.rounds.arms, log.rounds.rewards, len(log.labels))
     with np.errstate(all="ignore"):  # some options make no sense for some logs
-        fits = best_fits((family for family in FAMILIES if log.binary or not family.rule.binary_rewards), record)
+        fits = best_fits([family for family in FAMILIES if family.competes(record, log.binary)], record)
     return ranked(fits, horizon=log.horizon, arm_count=len(log.labels))
 
 

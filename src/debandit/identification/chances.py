@@ -3,49 +3,40 @@
 Where the rules themselves integrate to 13 digits for every arm, a few digits for the logged arm are enough here.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
-from debandit.engine.data import Floats, Ints, RuleData
+from debandit.engine.data import Floats, Ints
 from debandit.identification.record import Record
-from debandit.policies import BetaThompson, Policy
+from debandit.policies import BetaThompson, Exp3, Policy, ThompsonSampling, ThompsonVariance, TopTwoThompson
 
-Z = np.linspace(-6, 6, 49)
+Z = np.linspace(-6, 6, 41)
 Z_WEIGHTS = np.exp(-0.5 * Z * Z) / np.exp(-0.5 * Z * Z).sum()
-NODES = 240  # of beta densities
+NODES = 160  # of beta densities
 ROUNDS_AT_ONCE = 256  # so that arrays stay in the cache
+TRIES = 100  # of top-two Thompson sampling
 
 
 def logged_chances(policy: Policy, record: Record) -> Floats:
     """How likely the rule was to pull what was pulled."""
     if isinstance(policy, BetaThompson):
         return _in_parts(record, lambda part: _beta(policy, record, part))
-    if record.arm_count > 2 and _draws_normals(policy):
-        rule = policy.rule(record.arm_count, record.horizon)
-        if not len(rule.explore):
-            forced = np.arange(record.horizon) // max(rule.opening, 1)
-            free = np.arange(record.horizon) >= rule.opening * record.arm_count
-            draws = _in_parts(record, lambda part: _normal(rule, record, part))
-            return np.where(free, draws, forced == record.arms)
+    if isinstance(policy, Exp3):
+        return _exp3(policy, record)
+    if isinstance(policy, ThompsonSampling):
+        return _after_opening(policy, record, _highest(*_posterior(policy, record), record, record.arms))
+    if isinstance(policy, ThompsonVariance):
+        width = np.sqrt(record.variances / np.maximum(record.pulls - 1, 1))
+        width = np.maximum(width, policy.least_sd / np.sqrt(np.maximum(record.pulls, 1)))
+        means = record.sums / np.maximum(record.pulls, 1)
+        return _after_opening(policy, record, _highest(means, width, record, record.arms))
+    if isinstance(policy, TopTwoThompson):
+        first, second = _top_two(policy, record)
+        return _after_opening(policy, record, policy.leader * first + (1 - policy.leader) * second)
     every = policy.path_probabilities(record.arms, record.rewards, record.arm_count)
     return _of(every, record.arms)
-
-
-def _draws_normals(policy: Policy) -> bool:
-    """Whether `RuleData` says all about the rule."""
-    own = type(policy)
-    return (
-        own.kernel == Policy.kernel
-        and own.probabilities is Policy.probabilities
-        and own.path_probabilities is Policy.path_probabilities
-        and policy.rule(2, 1).noisy
-    )
-
-
-def _in_parts(record: Record, chances: Callable[[slice], Floats]) -> Floats:
-    starts = range(0, record.horizon, ROUNDS_AT_ONCE)
-    return np.concatenate([chances(slice(start, start + ROUNDS_AT_ONCE)) for start in starts])
 
 
 def _of(every: np.ndarray, arms: Ints) -> np.ndarray:
@@ -53,18 +44,76 @@ def _of(every: np.ndarray, arms: Ints) -> np.ndarray:
     return every[np.arange(len(arms)), arms]
 
 
-def _normal(rule: RuleData, record: Record, part: slice) -> Floats:
-    """P_a = E prod_{j != a} Phi((location_a + width_a Z - location_j) / width_j), by the trapezoidal rule."""
+def _after_opening(policy: Policy, record: Record, chances: Floats) -> Floats:
+    forced = policy.opening * record.arm_count
+    if forced:
+        chances[:forced] = (np.arange(record.horizon) // policy.opening == record.arms)[:forced]
+    return chances
+
+
+def _posterior(policy: ThompsonSampling | TopTwoThompson, record: Record) -> tuple[Floats, Floats]:
+    """Location and width of every arm's draw, of shape (T, K)."""
+    prior_pulls = (policy.noise_sd / policy.prior_sd) ** 2
+    shrink = 0.0 if getattr(policy, "center", "") == "sample" else prior_pulls
+    location = (record.sums + shrink * policy.prior_mean) / np.maximum(record.pulls + shrink, 1e-300)
+    return location, policy.noise_sd / np.sqrt(record.pulls + prior_pulls)
+
+
+def _highest(location: Floats, width: Floats, record: Record, arms: Ints) -> Floats:
+    """P_a = E prod_{j != a} Phi((location_a + width_a Z - location_j) / width_j) for each round's a in `arms`."""
     from scipy.special import ndtr
 
-    arms, pulls, others = record.arms[part], record.pulls[part], record.others[part]
-    weight = pulls + rule.prior_pulls
-    location = np.divide(record.sums[part] + rule.prior_sum, weight, out=np.zeros(weight.shape), where=weight > 0)
-    width = np.maximum(rule.width[pulls], 1e-150)
-    x = _of(location, arms)[:, None] + _of(width, arms)[:, None] * Z
-    rivals, spreads = (np.take_along_axis(each, others, axis=1)[..., None] for each in (location, width))
-    chances: Floats = ndtr((x[:, None, :] - rivals) / spreads).prod(axis=1) @ Z_WEIGHTS
-    return chances
+    if record.arm_count == 2:
+        gap = np.where(arms == 0, 1, -1) * (location[:, 0] - location[:, 1])
+        chances: Floats = ndtr(gap / np.hypot(width[:, 0], width[:, 1]))
+        return chances
+    others = (arms[:, None] + np.arange(1, record.arm_count)) % record.arm_count
+
+    def integral(part: slice) -> Floats:
+        x = _of(location[part], arms[part])[:, None] + _of(width[part], arms[part])[:, None] * Z
+        rivals, spreads = (
+            np.take_along_axis(each[part], others[part], axis=1)[..., None] for each in (location, width)
+        )
+        found: Floats = ndtr((x[:, None, :] - rivals) / spreads).prod(axis=1) @ Z_WEIGHTS
+        return found
+
+    return _in_parts(record, integral)
+
+
+def _in_parts(record: Record, chances: Callable[[slice], Floats]) -> Floats:
+    starts = range(0, record.horizon, ROUNDS_AT_ONCE)
+    return np.concatenate([chances(slice(start, start + ROUNDS_AT_ONCE)) for start in starts])
+
+
+def _top_two(policy: TopTwoThompson, record: Record) -> tuple[Floats, Floats]:
+    """P(logged arm) as the leader, and as the challenger: sum_{j != a} p_j p_a / (1 - p_j), but for the last try."""
+    key = (policy.noise_sd, policy.prior_sd, policy.prior_mean)
+    if key not in record.known:
+        location, width = _posterior(policy, record)
+        arms = np.arange(record.arm_count)
+        p = np.stack([_highest(location, width, record, np.full(record.horizon, arm)) for arm in arms], axis=-1)
+        logged, challenger = _of(p, record.arms), np.zeros(record.horizon)
+        for j in arms:
+            others = np.where(arms == j, 0.0, p)
+            in_vain = p[:, j] ** TRIES
+            runner_up = np.argmax(np.where(arms == j, -np.inf, location), axis=-1) == record.arms
+            found = (1 - in_vain) * logged / np.maximum(others.sum(axis=-1), 1e-300) + in_vain * runner_up
+            challenger += np.where(record.arms == j, 0.0, p[:, j] * found)
+        record.known[key] = logged, challenger
+    return record.known[key]
+
+
+def _exp3(policy: Exp3, record: Record) -> Floats:
+    """Every probability depends on the ones before it; plain numbers are faster than short arrays."""
+    count, gamma = record.arm_count, policy.gamma
+    gains = (gamma / count * (record.rewards - policy.low) / (policy.high - policy.low)).tolist()
+    logs, chances = [0.0] * count, []
+    for arm, gain in zip(record.arms.tolist(), gains, strict=True):
+        here = logs[arm]
+        chance = gamma / count + (1 - gamma) / sum([math.exp(min(other - here, 700.0)) for other in logs])
+        chances.append(chance)
+        logs[arm] = here + gain / chance
+    return np.array(chances)
 
 
 def _beta(policy: BetaThompson, record: Record, part: slice) -> Floats:

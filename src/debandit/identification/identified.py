@@ -13,6 +13,7 @@ from debandit.tables import Column, render
 
 CLEAR, LIKELY = 0.95, 0.75  # weights
 CERTAIN = -1e-3  # a log-likelihood above this explains every round
+AS_GOOD = 1.0  # log-likelihoods that differ by less say nothing
 
 _COLUMNS = (
     Column("rule", "rule", "text"),
@@ -29,7 +30,7 @@ class Candidate:
     policy: Policy
     log_likelihood: float
     impossible: int  # rounds whose arm the rule never chooses
-    weight: float  # its share of exp(-BIC / 2), of all families together
+    weight: float  # the posterior probability of its family, if the log is of one of them
     note: str
 
 
@@ -53,10 +54,19 @@ class Identified:
         return [other.policy for other in others if min(best.log_likelihood, other.log_likelihood) > CERTAIN]
 
     @property
+    def as_good(self) -> list[Policy]:
+        """Other rules whose choices look as likely as the best one's, though they do not explain every round."""
+        best, *others = self.candidates
+        twins = self.twins
+        near = [other.policy for other in others if other.log_likelihood > best.log_likelihood - AS_GOOD]
+        return [policy for policy in near if policy not in twins]
+
+    @property
     def verdict(self) -> str:
         """'clear', 'some doubt' or 'cannot tell', by the weight of the best and whether another explains as much."""
         weight = self.candidates[0].weight
-        return "cannot tell" if weight < LIKELY else "some doubt" if weight < CLEAR or self.twins else "clear"
+        doubt = weight < CLEAR or self.twins or self.as_good
+        return "cannot tell" if weight < LIKELY else "some doubt" if doubt else "clear"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each family."""
@@ -96,6 +106,11 @@ class Identified:
                 f"Every round agrees with {listed(list(map(brief, self.twins)))}, too: this log cannot tell them apart."
                 " The weights only say which of them need more special options."
             )
+        if self.as_good:
+            lines.append(
+                f"The choices look as likely under {listed(list(map(brief, self.as_good)))}: only that such rules are "
+                "rarer, or fit many other logs as well, speaks against them."
+            )
         return lines
 
 
@@ -107,7 +122,7 @@ _VERDICTS = {
 
 
 def ranked(fits: Sequence[Fit], *, horizon: int, arm_count: int) -> Identified:
-    """Weights are posterior probabilities if every family is as likely beforehand, as far as BIC approximates them."""
+    """Weights are posterior probabilities, because a score is the logarithm of prior odds times evidence."""
     order = sorted(fits, key=lambda fit: -fit.score)
     scores = np.array([fit.score for fit in order])
     weights = np.exp(scores - scores[0])

@@ -46,6 +46,21 @@ def etc_pulls(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
     return Seen({"pulls": found}, math.log(1 + 10 / found))  # nobody commits after a pull or two
 
 
+def range_of_rewards(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
+    """The lowest and the highest reward, which a rule for rewards from low to high must have known."""
+    return Seen({"low": float(record.rewards.min()), "high": float(record.rewards.max())})
+
+
+def shares(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
+    """Each arm's share of the rounds; charged as if beforehand all shares were alike likely, which is exact."""
+    counts = np.bincount(record.arms, minlength=record.arm_count)
+    likelihood = float(np.sum(counts * np.log(np.maximum(counts, 1) / record.horizon)))
+    evidence = math.lgamma(record.arm_count) - math.lgamma(record.horizon + record.arm_count)
+    evidence += sum(math.lgamma(count + 1) for count in counts)
+    weights = tuple(float(f"{count / record.horizon:.3g}") for count in counts)
+    return Seen({"weights": weights}, likelihood - evidence)
+
+
 class Interval(NamedTuple):
     """The values of an option that agree with the most rounds."""
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.policies.choices import before
+from debandit.policies.choices import before, variances_before
 
 
 class _Record(NamedTuple):
@@ -46,10 +46,14 @@ class Record(_Record):
         return float(self.rewards.std()) or abs(self.mean) or 1.0
 
     @cached_property
-    def others(self) -> Ints:
-        """The arms that were not pulled, of shape (T, K - 1)."""
-        steps = np.arange(1, self.arm_count)
-        return (self.arms[:, None] + steps) % self.arm_count
+    def variances(self) -> Floats:
+        """Each arm's variance (divisor n) before every round."""
+        return variances_before(self.arms, self.rewards, self.arm_count)
+
+    @cached_property
+    def known(self) -> dict[tuple[float, ...], tuple[Floats, Floats]]:
+        """What rules have already worked out, by their options."""
+        return {}
 
     @cached_property
     def opening(self) -> int:

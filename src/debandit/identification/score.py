@@ -1,7 +1,7 @@
 """How well a rule explains a log, charged for its options.
 
-The charge is that of the Bayesian information criterion, ln(T) / 2, for a number that is estimated; ln 2 for a
-word that is not the default; ln(2 + 2 distance) for initial pulls so far from theirs; and something for being rare.
+A charge is minus the logarithm of a probability beforehand: of numbers those of the grid (`search`), 1/2 for a word
+that is not the default, 1 / (2 + 2 distance) for initial pulls so far from theirs.
 """
 
 import math
@@ -30,7 +30,7 @@ class Fit:
 
     @property
     def score(self) -> float:
-        """Half the Bayesian information criterion, with the sign turned: higher is better."""
+        """The logarithm of likelihood times what is probable beforehand: higher is better."""
         return self.log_likelihood - self.charge
 
 
@@ -52,7 +52,7 @@ def plain_log_likelihood(policy: Policy, record: Record) -> float:
 
 
 def per_number(horizon: int) -> float:
-    """What a number that is estimated has to earn."""
+    """What a number that is estimated has to earn by the Bayesian information criterion."""
     return math.log(horizon) / 2
 
 

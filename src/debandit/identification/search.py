@@ -1,9 +1,10 @@
-"""Maximum likelihood within one family of rules."""
+"""The evidence for a family of rules, and its likeliest member."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -16,65 +17,84 @@ from debandit.identification.score import Fit, fitted, per_number, plain_log_lik
 from debandit.policies import Policy
 
 SEARCHED = 2000  # rounds that the search looks at; all of them count for the score
-RARE = math.log(20)
-HOPELESS = math.log(100)  # a rule whose charges alone are so much worse than the best one is not searched further
+NEAR = 10.0  # families whose evidence is so much smaller than the best one's, in logarithms, are not searched further
 
 
 def best_fits(families: Iterable[Family], record: Record) -> list[Fit]:
-    """For every rule the options that explain the log best, each charged for."""
+    """For every rule its likeliest options; the charge makes the score the logarithm of odds times evidence."""
+    found = [(family, fit) for family in families if (fit := _on_grid(family, record)) is not None]
+    top = max(fit.score for _, fit in found)
     best: dict[str, Fit] = {}
-    to_beat = -math.inf
-    for family in families:
-        for fit in list(_fits(family, record, to_beat)):
-            known = best.setdefault(fit.policy.name, fit)
-            best[fit.policy.name] = max(known, fit, key=lambda each: each.score)
-            to_beat = max(to_beat, fit.score)
+    for family, fit in found:
+        fit = _refined(family, fit, record) if family.free and fit.score > top - NEAR else fit
+        known = best.get(fit.policy.name)
+        best[fit.policy.name] = fit if known is None else _together(known, fit)
     return list(best.values())
 
 
-def _fits(family: Family, record: Record, to_beat: float) -> Iterator[Fit]:
-    """With more and more numbers free, as long as a perfect fit could come near the best rule so far."""
-    openings = _openings(family.rule, record)
-    fixed = {**family.fixed, **openings[0]}
-    if not _accepts(family.rule, fixed):
-        return
-    seen = family.read_off(family.rule, fixed, record)
-    fixed.update(seen.options)
-    ranges = [*family.free.items(), *family.extra.items()]
-    for count in range(len(family.free), len(ranges) + 1):
-        charge = seen.charge + count * per_number(record.horizon) + (RARE if family.rare else 0.0)
-        if count > len(family.free) and charge > HOPELESS - to_beat:
-            return
-        found = _likeliest(family.rule, fixed, dict(ranges[:count]), record.first(SEARCHED))
-        for opening in openings:
-            options = {**fixed, **found, **opening}
-            if _accepts(family.rule, options):
-                yield fitted(family.rule(**options), record, charge, seen.note)
+def _together(one: Fit, other: Fit) -> Fit:
+    """Two lines of one rule: the evidence of both, and the member of the better one."""
+    better = max(one, other, key=lambda fit: fit.score)
+    return replace(better, charge=better.log_likelihood - float(np.logaddexp(one.score, other.score)))
+
+
+def _on_grid(family: Family, record: Record) -> Fit | None:
+    """The average likelihood over the grid of options, and the best point of it."""
+    fits: list[Fit] = []
+    seen = family.read_off(family.rule, dict(family.fixed), record)
+    grids = [_grid(family.rule, name, r, record) for name, r in family.free.items()]
+    for opening in _openings(family.rule, record):
+        for point in product(*grids):
+            numbers = {name: value for name, (value, _) in zip(family.free, point, strict=True)}
+            options = {**family.fixed, **seen.options, **opening, **numbers}
+            policy = _built(family.rule, options)
+            if policy is not None:
+                charge = seen.charge - math.log(family.odds) - sum(math.log(weight) for _, weight in point)
+                fits.append(fitted(policy, record, charge, seen.note))
+    if not fits:
+        return None
+    best = max(fits, key=lambda fit: fit.score)
+    return replace(best, charge=best.log_likelihood - float(np.logaddexp.reduce([fit.score for fit in fits])))
+
+
+def _grid(rule: type[Policy], name: str, r: Range, record: Record) -> list[tuple[float, float]]:
+    """Values with their probabilities beforehand."""
+    values = [float(f"{r.value(x, record):.3g}") for x in np.linspace(r.low, r.high, r.points)]
+    return [(_default(rule, name), 1 / 2), *((value, 1 / 2 / r.points) for value in values)]
+
+
+def _default(rule: type[Policy], name: str) -> Any:
+    return {field.name: field.default for field in fields(rule)}.get(name)  # type: ignore[arg-type]
 
 
 def _openings(rule: type[Policy], record: Record) -> list[Options]:
     """Initial pulls as the log shows them, and the default: what seems to be an opening may be chance."""
-    default = {field.name: field.default for field in fields(rule)}.get("initial_pulls")  # type: ignore[arg-type]
+    default = _default(rule, "initial_pulls")
     if default is None:
         return [{}]
     return [{"initial_pulls": pulls} for pulls in dict.fromkeys((record.opening or default, default))]
 
 
-def _accepts(rule: type[Policy], options: Options) -> bool:
+def _built(rule: type[Policy], options: Options) -> Policy | None:
     try:
-        rule(**options)
+        return rule(**options)
     except InputError:
-        return False
-    return True
+        return None
 
 
-def _likeliest(rule: type[Policy], fixed: Options, numbers: Mapping[str, Range], record: Record) -> dict[str, float]:
-    """The best point of a coarse grid, then Nelder-Mead; three digits are more than a log can tell."""
-    if not numbers:
-        return {}
+def _refined(family: Family, fit: Fit, record: Record) -> Fit:
+    """Maximum likelihood from the best point of the grid, and the evidence by BIC if the grid is too coarse for it."""
+    numbers = _likeliest(fit.policy, family.free, record.first(SEARCHED))
+    better = fitted(replace(fit.policy, **numbers), record, note=fit.note)  # type: ignore[type-var]
+    if better.log_likelihood <= fit.log_likelihood:
+        return fit
+    by_bic = better.score - len(numbers) * per_number(record.horizon) + math.log(family.odds)
+    return replace(better, charge=better.log_likelihood - max(fit.score, by_bic))
+
+
+def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> dict[str, float]:
+    """By Nelder-Mead; three digits are more than a log can tell."""
     from scipy.optimize import minimize
-
-    ranges = list(numbers.values())
 
     def options(point: Floats) -> dict[str, float]:
         return {
@@ -83,16 +103,27 @@ def _likeliest(rule: type[Policy], fixed: Options, numbers: Mapping[str, Range],
         }
 
     def misfit(point: Floats) -> float:
-        return -plain_log_likelihood(rule(**fixed, **options(point)), record)
+        made = _built(type(policy), {**_options(policy), **options(point)})
+        return math.inf if made is None else -plain_log_likelihood(made, record)
 
-    start = min(product(*(np.linspace(r.low, r.high, r.points) for r in ranges)), key=lambda x: misfit(np.array(x)))
-    steps = [(r.high - r.low) / (r.points - 1) / 2 for r in ranges]
+    start = np.array([_scale(getattr(policy, name), r, record) for name, r in numbers.items()])
+    steps = [(r.high - r.low) / (r.points - 1) / 2 for r in numbers.values()]
     corners = np.array([start, *(start + step * axis for step, axis in zip(steps, np.eye(len(start)), strict=True))])
     found = minimize(
         misfit,
         start,
         method="Nelder-Mead",
-        bounds=[(r.low, r.high) for r in ranges],
-        options={"initial_simplex": corners, "xatol": 0.05, "fatol": 0.02, "maxfev": 40 * len(ranges)},
+        bounds=[(r.low, r.high) for r in numbers.values()],
+        options={"initial_simplex": corners, "xatol": 0.05, "fatol": 0.02, "maxfev": 20 * len(numbers)},
     )
     return options(found.x)
+
+
+def _options(policy: Policy) -> Options:
+    return {field.name: getattr(policy, field.name) for field in fields(policy)}  # type: ignore[arg-type]
+
+
+def _scale(value: float, r: Range, record: Record) -> float:
+    """Where on its scale a number is; the nearest of many points is near enough to begin with."""
+    points = np.linspace(r.low, r.high, 10 * r.points)
+    return float(points[np.argmin([abs(r.value(x, record) - value) for x in points])])

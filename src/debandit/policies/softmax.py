@@ -41,7 +41,7 @@ class Softmax(SelectRule):
 
     def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
         def free(_: object, n: Floats, s: Floats) -> Floats:
-            means = s / n
+            means = s / np.maximum(n, 1)  # logs of other rules may lack pulls
             weights = np.exp((means - means.max(axis=-1, keepdims=True)) / self.temperature)
             return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
