@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from debandit.engine.data import FIRST, LAST, Floats, Ints, RuleData
 
 OFFSETS = np.linspace(-8.5, 8.5, 8)  # in standard deviations; a draw is farther out with probability 2e-17
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
 NODES_AT_ONCE = 2**16  # numbers per array, so that they stay in the cache
 
 
