@@ -62,7 +62,7 @@ def test_any_text_gives_a_rule_or_a_clear_error(text):
 def test_wrong_names_are_answered_with_the_right_ones():
     with pytest.raises(db.InputError, match=r"Did you mean thompson\?(.|\n)*epsilon_greedy\(epsilon=0.05,"):
         as_policy("tompson")
-    with pytest.raises(db.InputError, match=r"ucb has no option 'd'(.|\n)*ucb\(c=1.0\)"):
+    with pytest.raises(db.InputError, match=r"ucb has no option 'd'(.|\n)*ucb\(c=1.0,"):
         as_policy("ucb(d=1)")
     with pytest.raises(db.InputError, match=r"normal needs sds(.|\n)*normal\(means=..., sds=...\)"):
         as_world("normal(means=[1,2])")

@@ -28,6 +28,13 @@ def cut(monkeypatch, size):
     monkeypatch.setattr("debandit.study.cell._LARGEST_CHUNK", size)
 
 
+def near_quantile(value, sample, share):
+    """Between the neighbouring order statistics, give or take a bucket's width of 0.4 %."""
+    ordered, place = np.sort(sample), share * (len(sample) - 1)
+    low, high = ordered[math.floor(place)], ordered[math.ceil(place)]
+    return low - 0.004 * abs(low) <= value <= high + 0.004 * abs(high)
+
+
 def same(one, two):
     """Rows equal bit by bit, NaN included."""
     return [tuple(map(repr, row.values())) for row in one.rows] == [tuple(map(repr, row.values())) for row in two.rows]
@@ -55,7 +62,8 @@ def test_rows_are_what_simulate_and_debias_say():
                 assert row["se"] == pytest.approx(values.std(ddof=1) / math.sqrt(300), rel=1e-9)
                 assert row["n"] == row["experiments"] == 300
             median = mine["median_squared_error", arm + 1]
-            assert median["value"] == pytest.approx(np.median(squared), rel=0.005)  # a bucket's width
+            assert near_quantile(median["value"], squared, 0.5)
+            assert not near_quantile(median["value"], squared, 0.55)  # control
 
 
 def test_rows_do_not_depend_on_threads_but_on_the_seed(monkeypatch):
@@ -186,7 +194,8 @@ def test_series_of_parts_is_the_series_of_the_whole():
     np.testing.assert_array_equal(total.buckets, whole.buckets)
     np.testing.assert_array_equal(total.counts, whole.counts)
     for share in (0.01, 0.05, 0.3, 0.5, 0.9, 0.99):
-        assert total.quantile(share) == pytest.approx(np.quantile(known, share), rel=0.02, abs=1e-4)
+        assert near_quantile(total.quantile(share), known, share)
+        assert not near_quantile(total.quantile(share), known, share + 0.005)  # control
     assert Series.from_json(total.to_json()).to_json() == total.to_json()
 
 

@@ -1,7 +1,7 @@
 """The answer: rules ranked by how well they explain a log, in numbers and in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from debandit.errors import listed
 from debandit.identification.score import Fit
 from debandit.policies import Policy
+from debandit.policies.policy import SELDOM_CHANGED
 from debandit.tables import Column, render
 
 CLEAR, LIKELY = 0.95, 0.75  # weights
@@ -136,9 +137,8 @@ def ranked(fits: Sequence[Fit], *, horizon: int, arm_count: int) -> Identified:
 
 def brief(policy: Policy) -> str:
     """The rule with the options that are not at their defaults, or with all of one or two."""
-    options = {field.name: getattr(policy, field.name) for field in fields(policy)}  # type: ignore[arg-type]
-    default = {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
-    if len(options) > 2:
-        options = {name: value for name, value in options.items() if value != default[name]}
-    text = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    usual, options = policy.defaults(), policy.options()
+    few = sum(name not in SELDOM_CHANGED for name in options) <= 2
+    shown = {k: v for k, v in options.items() if v != usual[k] or (few and k not in SELDOM_CHANGED)}
+    text = ", ".join(f"{name}={value!r}" for name, value in shown.items())
     return f"{policy.name}({text})" if text else policy.name

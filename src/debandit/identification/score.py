@@ -5,7 +5,7 @@ that is not the default, 1 / (2 + 2 distance) for initial pulls so far from thei
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -58,13 +58,12 @@ def per_number(horizon: int) -> float:
 
 def _charge(policy: Policy) -> float:
     """Of initial pulls and of words; numbers are charged where they are found."""
+    options, usual = policy.options(), policy.defaults()
     moved = [
-        (option.default, getattr(policy, option.name))
-        for option in fields(policy)  # type: ignore[arg-type]
-        if (option.name == "initial_pulls" or isinstance(option.default, str))
+        (usual[name], value)
+        for name, value in options.items()
+        if (name == "initial_pulls" or isinstance(value, str)) and value != usual[name]
     ]
     return sum(
-        math.log(2) if isinstance(default, str) else math.log(2 + 2 * abs(value - default))
-        for default, value in moved
-        if value != default
+        math.log(2) if isinstance(default, str) else math.log(2 + 2 * abs(value - default)) for default, value in moved
     )

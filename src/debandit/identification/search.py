@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -60,16 +59,12 @@ def _on_grid(family: Family, record: Record) -> Fit | None:
 def _grid(rule: type[Policy], name: str, r: Range, record: Record) -> list[tuple[float, float]]:
     """Values with their probabilities beforehand."""
     values = [float(f"{r.value(x, record):.3g}") for x in np.linspace(r.low, r.high, r.points)]
-    return [(_default(rule, name), 1 / 2), *((value, 1 / 2 / r.points) for value in values)]
-
-
-def _default(rule: type[Policy], name: str) -> Any:
-    return {field.name: field.default for field in fields(rule)}.get(name)  # type: ignore[arg-type]
+    return [(rule.defaults()[name], 1 / 2), *((value, 1 / 2 / r.points) for value in values)]
 
 
 def _openings(rule: type[Policy], record: Record) -> list[Options]:
     """Initial pulls as the log shows them, and the default: what seems to be an opening may be chance."""
-    default = _default(rule, "initial_pulls")
+    default = rule.defaults().get("initial_pulls")
     if default is None:
         return [{}]
     return [{"initial_pulls": pulls} for pulls in dict.fromkeys((record.opening or default, default))]
@@ -103,7 +98,7 @@ def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> 
         }
 
     def misfit(point: Floats) -> float:
-        made = _built(type(policy), {**_options(policy), **options(point)})
+        made = _built(type(policy), policy.options() | options(point))
         return math.inf if made is None else -plain_log_likelihood(made, record)
 
     start = np.array([_scale(getattr(policy, name), r, record) for name, r in numbers.items()])
@@ -117,10 +112,6 @@ def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> 
         options={"initial_simplex": corners, "xatol": 0.05, "fatol": 0.02, "maxfev": 20 * len(numbers)},
     )
     return options(found.x)
-
-
-def _options(policy: Policy) -> Options:
-    return {field.name: getattr(policy, field.name) for field in fields(policy)}  # type: ignore[arg-type]
 
 
 def _scale(value: float, r: Range, record: Record) -> float:

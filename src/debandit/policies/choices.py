@@ -62,7 +62,8 @@ def _free(rule: RuleData, t: Ints, pulls: Ints, sums: Floats) -> Floats:
         chances = winners(location + level * width, rule.ties)
         if rule.hold:
             committed = pulls > rule.opening
-            chances = np.where(committed.any(axis=-1, keepdims=True), committed, chances)
+            first = certain(np.argmax(committed, axis=-1), pulls.shape[-1])
+            chances = np.where(committed.any(axis=-1, keepdims=True), first, chances)
     if len(rule.explore):
         explore = rule.explore[t][:, None]
         chances = explore / pulls.shape[-1] + (1 - explore) * chances
