@@ -63,7 +63,7 @@ def test_rows_are_what_simulate_and_debias_say():
                 assert row["n"] == row["experiments"] == 300
             median = mine["median_squared_error", arm + 1]
             assert near_quantile(median["value"], squared, 0.5)
-            assert not near_quantile(median["value"], squared, 0.55)  # control
+            assert not near_quantile(median["value"], squared, 0.8)  # control
 
 
 def test_rows_do_not_depend_on_threads_but_on_the_seed(monkeypatch):
