@@ -404,11 +404,10 @@ def _run_study(
 
 
 def _rule(text: str) -> "Policy":
-    from debandit.policies import as_policy
+    from debandit.policies import as_policy, rules_in_files
 
-    if ".py:" in text:
-        file = printable(shorten(text.partition(".py:")[0], 200))
-        click.echo(f"debandit runs the file {file}.py for its rule", err=True)
+    for file, _ in rules_in_files(text):
+        click.echo(f"debandit runs the file {printable(shorten(file, 200))} for its rule", err=True)
     return as_policy(text, "--policy")
 
 

@@ -30,7 +30,15 @@ def p_values(played, declared, world, logs=LOGS, rounds=HORIZON):
     means = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan)
 
     def p_value(i):
-        found = Replay(arms[i], chances[i], np.full(chances[i].shape, np.nan), pulls[i], means[i])
+        found = Replay(
+            np.arange(rounds),
+            arms[i],
+            np.append(-1, arms[i, :-1]),
+            chances[i],
+            np.full(chances[i].shape, np.nan),
+            pulls[i],
+            means[i],
+        )
         return 0.0 if found.impossible.any() else plausibility(found, np.random.default_rng(i)).p_value
 
     with ThreadPoolExecutor(2) as pool:

@@ -172,9 +172,44 @@ def test_long_logs_of_randomised_rules_are_cut():
     log = db.simulate(db.Uniform(), N2, horizon=3000, runs=1, paths=True).log(0)
     fit = db.check(log, db.Uniform())
     assert fit.rounds_checked == 1000
-    assert "choices of the first 1,000 rounds" in str(fit)
+    assert "choices of 1,000 rounds" in str(fit)
+    assert "choices of the first 1,000 rounds" in str(db.check(log, db.Exp3()))  # it goes by more than totals
     assert db.check(log, db.Uniform(), rounds=50).rounds_checked == 50
     assert db.check(log, db.UCB()).rounds_checked == 3000  # cheap
+
+
+@pytest.mark.parametrize(
+    "rule", [db.ThompsonSampling(), db.EpsilonGreedy(ties="random"), db.UCB(ties="random")], ids=str
+)
+@pytest.mark.parametrize("wrap", [lambda p: p, lambda p: db.WarmUp(db.Floor(db.Batched(p, size=70), 0.02), rounds=50)])
+def test_spaced_rounds_are_rounds_of_the_path(rule, wrap):
+    policy = wrap(rule)
+    runs = db.simulate(policy, N2, horizon=400, runs=1, seed=3, paths=True)
+    arms, rewards, rounds = runs.path_arms[0].astype(np.int64), runs.path_rewards[0], np.array([0, 3, 49, 50, 211, 399])
+    chances, scores = policy.at_rounds(rounds, arms, rewards, 2)
+    np.testing.assert_allclose(chances, policy.path_probabilities(arms, rewards, 2)[rounds], rtol=0, atol=1e-12)
+    if policy is rule:
+        np.testing.assert_allclose(scores, policy.path_scores(arms, rewards, 2)[rounds], rtol=1e-12)
+
+
+def test_batches_far_from_the_beginning_are_looked_at():
+    """The first thousand rounds of a batch of ten thousand say nothing about the rule."""
+    place = db.worlds.Normal([0.0, 0.05], [1.0, 1.0])
+    policy = db.Batched(db.ThompsonSampling(), size=10_000)
+    log = db.simulate(policy, place, horizon=100_000, runs=1, seed=4, paths=True).log(0)
+    assert db.check(log, policy).fits
+    assert not db.check(log, db.Batched(db.EpsilonGreedy(0.5), size=10_000)).fits
+    assert not db.check(log, db.Batched(db.ThompsonSampling(noise_sd=5), size=10_000)).fits
+
+
+def test_what_a_batched_rule_knew(ucb_log):
+    """In round 4 the rule knows of three rounds, since batches have three, and would pull B."""
+    log = log_of("ABABBBB", [1.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0])
+    fit = db.check(log, db.Batched(db.UCB(), size=3))
+    assert fit.mismatches == (4, 5, 6, 7)
+    assert [row["pulls"] for row in fit.situation] == [2, 1]
+    scores = [1 + np.sqrt(np.log(4) / 2), 0.5 + np.sqrt(np.log(4))]
+    np.testing.assert_allclose([row["score"] for row in fit.situation], scores, rtol=1e-12)
 
 
 def test_what_cannot_be_checked(ucb_log):

@@ -37,7 +37,7 @@ def check(
 ) -> Fit:
     """Whether `policy` may have made the log.
 
-    A rule without randomness must choose every logged arm, ties allowed. The choices of a randomised one, in the first
+    A rule without randomness must choose every logged arm, ties allowed. The choices of a randomised one, in at most
     `rounds` rounds, give a p-value; it depends on the `seed`, because the method adds random numbers. Pull counts
     decide only if nothing else can: if only they are known, or the rule does not say how likely its choices are.
     `unseen=(mean, sd)` gives arms without a reward a world, as in `debias`; without it their counts are not compared.
@@ -91,7 +91,8 @@ def check_before_debiasing(
 
 
 def _fit(log: ExperimentLog, policy: Policy, found: Replay | None, counts: Counts | None, seed: int) -> Fit:
-    wrong = () if found is None else tuple(int(t) + 1 for t in np.flatnonzero(found.impossible))
+    bad = np.empty(0, np.int64) if found is None else np.flatnonzero(found.impossible)
+    wrong = () if found is None else tuple((found.rounds[bad] + 1).tolist())
     judged = plausibility(found, np.random.default_rng(seed)) if found and policy.randomised and not wrong else None
     rewards = examine_rewards(log)
     return Fit(
@@ -101,8 +102,8 @@ def _fit(log: ExperimentLog, policy: Policy, found: Replay | None, counts: Count
         rounds_checked=0 if found is None else len(found.arms),
         p_value=0.0 if wrong else judged.p_value if judged else counts.p_value if counts and not found else 1.0,
         mismatches=wrong,
-        first_mismatch=explain(found, wrong[0] - 1, policy, log.labels) if found and wrong else "",
-        situation=tuple(situation(found, wrong[0] - 1, log.labels)) if found and wrong else (),
+        first_mismatch=explain(found, bad[0], policy, log.labels) if found and wrong else "",
+        situation=tuple(situation(found, bad[0], log.labels)) if found and wrong else (),
         log_likelihood=judged and judged.log_likelihood,
         expected_log_likelihood=judged and judged.expected,
         findings=(

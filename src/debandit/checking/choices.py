@@ -69,8 +69,7 @@ def _shares(weights: Floats) -> Floats:
 
 def _previous(found: Replay) -> Floats:
     """1 for the arm of the round before."""
-    indicators = np.eye(found.chances.shape[-1])[found.arms]
-    return np.concatenate([np.zeros_like(indicators[:1]), indicators[:-1]])
+    return np.asarray(found.previous[:, None] == np.arange(found.chances.shape[-1]), dtype=np.float64)
 
 
 def _log_ratio(rival: Floats, chances: Floats) -> Floats:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
 from debandit.errors import InputError, shorten
-from debandit.log import ExperimentLog, Rounds
+from debandit.log import ExperimentLog
 from debandit.policies import Policy
-from debandit.policies.choices import before
+from debandit.policies.choices import totals_at
 
 NUMBERS_AT_ONCE = 2**22  # rounds times arms
 IMPOSSIBLE = 1e-15  # quadrature knows no smaller probabilities
@@ -17,13 +17,15 @@ SAME = 1e-9  # relative; other programs add up means in another order, and their
 
 
 class Replay(NamedTuple):
-    """The first rounds of a log (n of them) beside what the rule says of them."""
+    """Rounds of a log (n of them) beside what the rule says of them."""
 
+    rounds: Ints  # (n,) counted from 0, rising
     arms: Ints  # (n,)
+    previous: Ints  # (n,) the arm of the round before each; -1 before the first
     chances: Floats  # (n, K) P(arm chosen | the past)
     scores: Floats  # (n, K) NaN where the choice does not go by scores
-    pulls: Ints  # (n, K) before the round
-    means: Floats  # (n, K) before the round; NaN without a pull
+    pulls: Ints  # (n, K) as far as the rule had heard
+    means: Floats  # (n, K) likewise; NaN without a pull
 
     @property
     def logged(self) -> Floats:
@@ -40,53 +42,60 @@ class Replay(NamedTuple):
 
 
 def replay(log: ExperimentLog, policy: Policy, most_rounds: int) -> Replay | None:
-    """None if the order of the rounds is not known, or the rule does not say how likely its choices are."""
+    """None if the order of the rounds is not known, or the rule does not say how likely its choices are.
+
+    Of the rounds of a randomised rule at most so many are looked at: evenly spaced ones, if its chances follow from
+    totals, or else the first. Which ones does not depend on what happened in them.
+    """
     if log.rounds is None:
         return None
     arm_count = len(log.labels)
     count = min(log.horizon, NUMBERS_AT_ONCE // arm_count, most_rounds if policy.randomised else log.horizon)
-    rounds = Rounds(log.rounds.arms[:count], log.rounds.rewards[:count])
+    spaced = policy.randomised and policy.by_totals
+    rounds = np.linspace(0, log.horizon - 1, count).astype(np.int64) if spaced else np.arange(count)
+    arms, rewards = log.rounds.arms[: rounds[-1] + 1], log.rounds.rewards[: rounds[-1] + 1]
     try:
-        chances = policy.path_probabilities(rounds.arms, rounds.rewards, arm_count)
+        chances, scores = policy.at_rounds(rounds, arms, rewards, arm_count)
     except InputError:
         return None
-    pulls, sums = before(rounds.arms, rounds.rewards, arm_count)
+    heard, back = np.unique(policy.heard(arm_count, len(arms))[rounds], return_inverse=True)
+    pulls, sums = totals_at(arms, rewards, arm_count, heard)
     means = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan)
-    return Replay(rounds.arms, chances, policy.path_scores(rounds.arms, rounds.rewards, arm_count), pulls, means)
+    return Replay(rounds, arms[rounds], np.append(-1, arms)[rounds], chances, scores, pulls[back], means[back])
 
 
 def _at(values: Floats, arms: Ints) -> Floats:
     return values[np.arange(len(arms)), arms]
 
 
-def explain(found: Replay, t: int, policy: Policy, labels: tuple[str, ...]) -> str:
-    """Why the rule does not choose the logged arm in round t (counted from 0)."""
-    logged, wanted = (shorten(labels[arm]) for arm in (found.arms[t], int(found.chances[t].argmax())))
-    round_of = f"round {t + 1:,}: the log has {logged!r}"
-    if t < policy.opening * len(labels):
+def explain(found: Replay, i: int, policy: Policy, labels: tuple[str, ...]) -> str:
+    """Why the rule does not choose the logged arm in the i-th of these rounds."""
+    logged, wanted = (shorten(labels[arm]) for arm in (found.arms[i], int(found.chances[i].argmax())))
+    round_of = f"round {found.rounds[i] + 1:,}: the log has {logged!r}"
+    if found.rounds[i] < policy.opening * len(labels):
         times = "once" if policy.opening == 1 else f"{policy.opening:,} times in a row"
         order = ", ".join(map(shorten, labels[:4])) + (", ..." if len(labels) > 4 else "")
         return (
             f"{round_of}, but the rule begins by pulling each arm {times}, in the order {order}: here {wanted!r}. "
             "If the rule knew the arms in another order, give that one (--arms, in Python labels=)."
         )
-    if np.isneginf(found.scores[t]).any():
+    if np.isneginf(found.scores[i]).any():
         return f"{round_of}, but the rule had committed to {wanted!r}."
-    if np.isfinite(found.scores[t]).all() and found.chances[t].max() == 1:
+    if np.isfinite(found.scores[i]).all() and found.chances[i].max() == 1:
         return f"{round_of}, but the highest score has {wanted!r}."
     return f"{round_of}, which the rule does not choose there."
 
 
-def situation(found: Replay, t: int, labels: tuple[str, ...]) -> list[dict[str, Any]]:
-    """What the rule knew of each arm before round t, and what it made of it."""
+def situation(found: Replay, i: int, labels: tuple[str, ...]) -> list[dict[str, Any]]:
+    """What the rule knew of each arm before the i-th of these rounds, and what it made of it."""
     return [
         {
             "arm": label,
-            "pulls": int(found.pulls[t, k]),
-            "mean": float(found.means[t, k]),
-            "score": float(found.scores[t, k]),
-            "probability": float(found.chances[t, k]),
-            "logged": k == found.arms[t],
+            "pulls": int(found.pulls[i, k]),
+            "mean": float(found.means[i, k]),
+            "score": float(found.scores[i, k]),
+            "probability": float(found.chances[i, k]),
+            "logged": k == found.arms[i],
         }
         for k, label in enumerate(labels)
     ]

@@ -11,7 +11,8 @@ from debandit.errors import Refused, listed, shorten
 def of_choices(found: Replay, judged: Plausibility | None, wrong: tuple[int, ...], horizon: int) -> Finding:
     """Of the rounds that were looked at."""
     count = len(found.arms)
-    name = "choices" if count == horizon else f"choices of the first {count:,} rounds"
+    which = "the first " if found.rounds[-1] == count - 1 else ""
+    name = "choices" if count == horizon else f"choices of {which}{count:,} rounds"
     if wrong:
         text = f"the rule never makes {len(wrong):,} of {count:,}: in round {listed([f'{t:,}' for t in wrong], 5)}"
         return Finding(name, None, text)

@@ -68,8 +68,7 @@ def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
 def _from_text(text: str, where: str) -> Policy:
     """Rules of files, also inside wrappers, are known by the names of their classes from then on."""
     makers: dict[str, type[Policy]] = RULES | ADAPTERS | WRAPPERS
-    wrapped = re.match(rf"\s*({'|'.join(WRAPPERS)})\s*\(", text) is not None
-    for file, name in re.findall(r"([^\s(),]+\.py):(\w+)" if wrapped else r"(?s)^(.*\.py):(\w+)", text):
+    for file, name in rules_in_files(text):
         found = _rules_of(file, where)
         if name not in found:
             raise spec.unknown(name, found, f"{where}, {file}", "rule")
@@ -77,6 +76,12 @@ def _from_text(text: str, where: str) -> Policy:
         text = text.replace(f"{file}:", "")
     policy: Policy = spec.build(text, makers, where, "rule")
     return policy
+
+
+def rules_in_files(text: str) -> list[tuple[str, str]]:
+    """The files that a rule's text names, which will be run, with the names of the rules in them."""
+    wrapped = re.match(rf"\s*({'|'.join(WRAPPERS)})\s*\(", text)
+    return re.findall(r"([^\s(),]+\.py):(\w+)" if wrapped else r"(?s)^(.*\.py):(\w+)", text)
 
 
 def _rules_of(file: str, where: str) -> dict[str, type[Policy]]:
@@ -127,4 +132,5 @@ __all__ = [
     "Uniform",
     "WarmUp",
     "as_policy",
+    "rules_in_files",
 ]

@@ -30,6 +30,11 @@ class ExploreThenCommit(Policy):
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(opening=self.opening, hold=True, ties=self.ties)
 
+    @property
+    def by_totals(self) -> bool:
+        """Not under a floor or after a warm-up, for what it committed to need not be what it has pulled most."""
+        return False
+
     def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
         """What it commits to in the first round of its own it stays with, whatever the numbers of pulls are by then."""
         horizon = arms.shape[-1]

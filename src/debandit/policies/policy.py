@@ -98,6 +98,23 @@ class Policy(ABC):
         pulls, sums = before(arms, rewards, arm_count)
         return self.probabilities(np.arange(horizon), pulls, sums, horizon)
 
+    def heard(self, arm_count: int, horizon: int) -> Ints:
+        """Of how many rounds the rule has heard before each round."""
+        return np.arange(horizon)
+
+    def at_rounds(self, rounds: Ints, arms: Ints, rewards: Floats, arm_count: int) -> tuple[Floats, Floats]:
+        """`path_probabilities` and `path_scores` of one log in some rounds only, in rising order."""
+        if not self.by_totals:
+            every = self.path_probabilities(arms, rewards, arm_count), self.path_scores(arms, rewards, arm_count)
+            return every[0][rounds], every[1][rounds]
+        return self._by_totals(rounds, *totals_at(arms, rewards, arm_count, rounds), len(arms))
+
+    def _by_totals(self, rounds: Ints, pulls: Ints, sums: Floats, horizon: int) -> tuple[Floats, Floats]:
+        chances = self.probabilities(rounds, pulls, sums, horizon)
+        if self.kernel != INDEX:
+            return chances, np.full(chances.shape, np.nan)
+        return chances, index_scores(_tables(self, pulls.shape[-1], horizon), rounds, pulls, sums)
+
     def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
         """`path_probabilities` of a rule that before round t has heard of the first known[t] rounds only.
 

@@ -14,7 +14,7 @@ from debandit.engine.kernels import KernelName
 from debandit.engine.objects import ObjectKernel
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
-from debandit.policies.choices import before, certain
+from debandit.policies.choices import before, certain, totals_at
 from debandit.policies.policy import Policy
 
 
@@ -128,13 +128,25 @@ class Wrapper(Policy):
             scores = self.core.known_scores(arms, rewards, arm_count, prescribed, known)
         return np.where((prescribed[..., None] >= 0) | (plan.floor > 0), np.nan, scores)
 
+    def heard(self, arm_count: int, horizon: int) -> Ints:
+        ends, rounds = self.plan(arm_count, horizon).ends, np.arange(horizon)
+        return np.append(0, ends)[np.searchsorted(ends, rounds, side="right")] if len(ends) else rounds
+
+    def at_rounds(self, rounds: Ints, arms: Ints, rewards: Floats, arm_count: int) -> tuple[Floats, Floats]:
+        if not self.by_totals:
+            return super().at_rounds(rounds, arms, rewards, arm_count)
+        plan, _, prescribed, known = self._along(arms, rewards, arm_count)
+        starts, back = np.unique(known[rounds], return_inverse=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = self.core._by_totals(starts, *totals_at(arms, rewards, arm_count, starts), len(arms))
+        chances, scores = (part[back] for part in found)
+        fixed = prescribed[rounds]
+        return _planned(plan, rounds, fixed, chances), np.where(fixed[:, None] >= 0, np.nan, scores)
+
     def _along(self, arms: Ints, rewards: Floats, arm_count: int) -> tuple[Plan, Ints, Ints, Ints]:
         """The plan, the rounds, what is prescribed in them, and of how many rounds the rule has heard before each."""
         horizon = arms.shape[-1]
-        plan, rounds = self.plan(arm_count, horizon), np.arange(horizon)
-        known = rounds
-        if len(plan.ends):
-            known = np.concatenate([[0], plan.ends])[np.searchsorted(plan.ends, rounds, side="right")]
+        plan, rounds, known = self.plan(arm_count, horizon), np.arange(horizon), self.heard(arm_count, horizon)
         early = slice(min(horizon, plan.settled))
         pulls, _ = before(arms[..., early], rewards[..., early], arm_count)
         heard = pulls[..., known[early], :]
