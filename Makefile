@@ -19,6 +19,7 @@ test: .venv/tested
 bench: .venv/installed
 	$(BIN)/python benchmarks/rounds.py $(if $(RACE),--race $(RACE))
 	$(BIN)/python benchmarks/study.py
+	$(BIN)/python benchmarks/batches.py
 
 # the page on the paper's tables, from the studies' own output
 docs: .venv/installed

@@ -15,7 +15,9 @@ from debandit.version import __version__
 from debandit.worlds import World
 
 FORMAT = 1  # of the kept results
-WITHOUT_RUNS = ("naive", "ipw", "aipw", "theorem1", "theorem2")  # methods that simulate nothing
+WEIGHTED = ("ipw", "aipw")
+THEOREMS = ("theorem1", "theorem2")
+WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS)  # methods that simulate nothing
 MOST_EXPERIMENTS = 1_000_000
 _SLOW = 200  # a round of Python objects, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
@@ -61,7 +63,7 @@ class Cell:
 
         It depends on nothing but the cell, so that the same chunks come back in every run. An experiment is not split.
         """
-        weighted = any(method in ("ipw", "aipw") for method in self.methods)
+        weighted = any(method in WEIGHTED for method in self.methods)
         numbers = self.horizon * (4 * self.world.arm_count if weighted else 1)
         slow = _SLOW if isinstance(self.policy, ObjectRule) else 1
         rounds = slow * self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))

@@ -1,7 +1,5 @@
 """What a study can measure in each of its experiments."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from debandit import estimators, theory
@@ -10,11 +8,8 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError
 from debandit.policies import ExploreThenCommit
 from debandit.simulation import Runs
-from debandit.study.cell import Cell
+from debandit.study.cell import THEOREMS, WEIGHTED, Cell
 from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
-
-WEIGHTED: dict[str, Callable[[Runs], estimators.Estimate]] = {"ipw": estimators.ipw, "aipw": estimators.aipw}
-THEOREMS = ("theorem1", "theorem2")
 
 
 def known_methods() -> str:
@@ -45,7 +40,7 @@ def measure(method: str, experiments: Runs, cell: Cell, seed: int, threads: int 
     if method in THEOREMS:
         return {"ratio": _ratio(method, experiments, cell)}
     if method in WEIGHTED:
-        return {"estimate": WEIGHTED[method](experiments).value}
+        return {"estimate": getattr(estimators, method)(experiments).value}
     if method == "naive":
         return {"estimate": experiments.means}
     bias = estimated_biases(experiments, world=method, runs=cell.runs, seed=seed, unseen=cell.unseen, threads=threads)
