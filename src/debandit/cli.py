@@ -138,6 +138,14 @@ def commands() -> None:
     help="Simulated experiments.",
 )
 @_unseen
+@click.option(
+    "--interval",
+    type=click.Choice(["auto", "pooled-t", "binary", "two-part", "wald", "none"]),
+    default="auto",
+    show_default=True,
+    help="Of each arm's mean; auto looks at the rewards and says what it chose.",
+)
+@click.option("--level", default=0.95, show_default=True, type=float, help="Of confidence; 95 % is what was measured.")
 @click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @_seed
@@ -153,6 +161,8 @@ def debias(
     world: str,
     runs: Any,
     unseen: tuple[float, float] | None,
+    interval: str,
+    level: float,
     force: bool,
     json_path: str | None,
     seed: int,
@@ -187,6 +197,8 @@ def debias(
             threads=threads,
             executor=executor,
             force=force,
+            interval=interval,
+            level=level,
         )
     click.echo(str(result))
     if json_path is not None:
