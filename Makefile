@@ -21,9 +21,10 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/batches.py
 
-# the page on the paper's tables, from the studies' own output
+# the pages on the paper's tables and on coverage, from the studies' own output
 docs: .venv/installed
 	$(BIN)/python docs/reproduce.py
+	$(BIN)/python docs/measure_coverage.py
 
 clean:
 	rm -rf .venv

@@ -138,6 +138,14 @@ def commands() -> None:
     help="Simulated experiments.",
 )
 @_unseen
+@click.option(
+    "--interval",
+    type=click.Choice(["auto", "pooled-t", "binary", "two-part", "wald", "none"]),
+    default="auto",
+    show_default=True,
+    help="Of each arm's mean; auto looks at the rewards and says what it chose.",
+)
+@click.option("--level", default=0.95, show_default=True, type=float, help="Of confidence; 95 % is what was measured.")
 @click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @_seed
@@ -153,6 +161,8 @@ def debias(
     world: str,
     runs: Any,
     unseen: tuple[float, float] | None,
+    interval: str,
+    level: float,
     force: bool,
     json_path: str | None,
     seed: int,
@@ -187,6 +197,8 @@ def debias(
             threads=threads,
             executor=executor,
             force=force,
+            interval=interval,
+            level=level,
         )
     click.echo(str(result))
     if json_path is not None:
@@ -329,6 +341,7 @@ def datasets(name: str | None, save: str | None) -> None:
 @click.option("--experiments", type=click.IntRange(2), help="Simulated experiments per cell.  [default: the study's]")
 @click.option("--runs", type=click.IntRange(2), help="Runs to debias each of them.  [default: the study's]")
 @click.option("--seed", type=click.IntRange(0), help="Same seed, same answer.  [default: the study's]")
+@click.option("--settings", type=click.IntRange(1), help="Of coverage: random settings of each family.  [default: 25]")
 @click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
 @_workers
@@ -339,6 +352,7 @@ def study(
     experiments: int | None,
     runs: int | None,
     seed: int | None,
+    settings: int | None,
     draw_only: bool,
     quiet: bool,
     threads: int | None,
@@ -357,6 +371,7 @@ def study(
     debandit study paper                 everything in the paper
     debandit study new my.toml           a commented example to change
     debandit study my.toml -o out
+    debandit study coverage              how often the intervals of debias cover the truth
     """
     from debandit.executors import chosen
     from debandit.study import PAPER, Study, shipped_names, write_example
@@ -372,6 +387,12 @@ def study(
     if name == "list":
         for known in shipped_names():
             click.echo(f"{known:10} {Study.shipped(known).title}")
+        click.echo(f"{'coverage':10} How often the intervals cover the truth")
+        return
+    if name == "coverage":
+        _run_coverage(
+            Path(output or "debandit-out/coverage"), settings or 25, experiments or 2000, seed or 0, threads, quiet
+        )
         return
     if name == "paper":
         plans = {each: Study.shipped(each) for each in PAPER}
@@ -383,6 +404,17 @@ def study(
             target = folder / each if len(plans) > 1 else folder
             changed = plan.with_settings(experiments=experiments, runs=runs, seed=seed)
             _run_study(changed, target, draw_only, quiet, threads, executor)
+
+
+def _run_coverage(folder: Path, settings: int, experiments: int, seed: int, threads: int | None, quiet: bool) -> None:
+    from debandit.study.coverage import coverage
+
+    bar = not quiet and sys.stderr.isatty()
+    found = coverage(settings=settings, experiments=experiments, seed=seed, threads=threads, progress=bar)
+    if not quiet:
+        click.echo(f"{found.what_was_done()}\n\n{found}\n")
+    for path in found.save(folder):
+        click.echo(f"wrote {path}")
 
 
 def _run_study(

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -11,6 +12,7 @@ from debandit.checking import check_before_debiasing
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
 from debandit.errors import InputError, Refused, listed
+from debandit.intervals import Interval, interval_of, outside
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.result import Debiased, Histogram, Path, Settings
@@ -46,6 +48,8 @@ def debias(
     executor: Executor | None = None,
     log_index: int = 0,
     force: bool = False,
+    interval: str = "auto",
+    level: float = 0.95,
 ) -> Debiased: ...
 @overload
 def debias(
@@ -60,6 +64,8 @@ def debias(
     executor: Executor | None = None,
     log_index: int = 0,
     force: bool = False,
+    interval: str = "auto",
+    level: float = 0.95,
 ) -> list[Debiased]: ...
 def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
@@ -73,6 +79,8 @@ def debias(
     executor: Executor | None = None,
     log_index: int = 0,
     force: bool = False,
+    interval: str = "auto",
+    level: float = 0.95,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
 
@@ -84,6 +92,8 @@ def debias(
     First the rule is checked against the log (see `check`). A log that it cannot have made is refused, unless `force`d;
     one that it hardly made has a warning in the result. Of more than 20 logs only the impossible are found, and only
     for rules without randomness.
+
+    `interval` is that of each arm's mean at the confidence `level`: see docs/intervals.md.
     """
     logs = [log] if isinstance(log, ExperimentLog) else list(log)
     if not all(isinstance(one, ExperimentLog) for one in logs):
@@ -94,6 +104,7 @@ def debias(
     checked_seed(seed)
     log_index = checked_count("log_index", log_index, MOST_RUNS, least=0)
     workers = checked_workers(threads, executor)
+    intervals = [interval_of(one, interval, level) for one in logs]
 
     rules = [rule.in_log(one) for one in logs]
 
@@ -109,6 +120,8 @@ def debias(
             log_index=log_index + i,
             binary=logs[i].binary,
             version=__version__,
+            interval=interval,
+            level=float(level),
         )
 
     worlds = [_world_of(one, each, bootstrap, stand_in) for one, each in zip(logs, rules, strict=True)]
@@ -119,7 +132,7 @@ def debias(
     for batch, experiment in _stacks(logs, worlds, rules, int(seed), log_index):
         estimates = _estimate(experiment, [logs[i] for i in batch], count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
-            results[i] = _result(logs[i], estimate, settings_of(i), doubts[i])
+            results[i] = _result(logs[i], estimate, settings_of(i), doubts[i], intervals[i])
     ordered = [results[i] for i in range(len(logs))]
     return ordered[0] if isinstance(log, ExperimentLog) else ordered
 
@@ -258,7 +271,9 @@ def _histogram_edges(experiment: spread.Experiment, workers: spread.Workers) -> 
     return np.stack((low - margin, high + margin), axis=-1)
 
 
-def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts: list[str]) -> Debiased:
+def _result(
+    log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts: list[str], interval: Interval
+) -> Debiased:
     corrected = log.means - estimate.bias
     bias = np.where(log.pulls > 0, estimate.bias, np.nan)
     histograms = tuple(
@@ -280,6 +295,7 @@ def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts:
         settings=settings,
         histograms=histograms,
         path=_thinned_path(log),
+        interval=replace(interval, notes=(*interval.notes, *outside(log, interval, corrected))),
     )
 
 

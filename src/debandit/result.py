@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from debandit.errors import InputError, printable
 from debandit.files import write_whole
+from debandit.intervals import Interval
 from debandit.tables import Column, decimals_for, render
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Settings:
     log_index: int  # its place among the logs of one call
     binary: bool
     version: str
+    interval: str = "none"  # as asked for
+    level: float = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,17 @@ class Debiased:
     settings: Settings
     histograms: tuple[Histogram, ...]  # of each arm's simulated means
     path: Path | None  # None if the log has no rounds
+    interval: Interval
+
+    @property
+    def low(self) -> Floats:
+        """Lower confidence limits."""
+        return self.interval.low
+
+    @property
+    def high(self) -> Floats:
+        """Upper confidence limits; infinite where there is none although there is a lower one."""
+        return self.interval.high
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per arm, missing values as None: what every table is made of."""
@@ -94,6 +108,8 @@ class Debiased:
                 "bias_se": _or_none(self.bias_se[k]),
                 "corrected": _or_none(self.corrected[k]),
                 "never_pulled": _or_none(self.never_pulled[k]),
+                "low": _or_none(self.low[k]),
+                "high": _or_none(self.high[k]),
             }
             for k, label in enumerate(self.labels)
         ]
@@ -102,19 +118,29 @@ class Debiased:
         """The rows as a pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows())
+        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high)
 
     def __str__(self) -> str:
-        columns = [*_COLUMNS, _NEVER_PULLED] if (self.never_pulled > 0).any() else list(_COLUMNS)
-        settings = self.settings
+        settings, interval = self.settings, self.interval
+        limits = Column("limits", f"{100 * interval.level:g} % interval", "interval")
+        columns = [
+            *_COLUMNS,
+            *([limits] if interval.name != "none" else []),
+            *([_NEVER_PULLED] if (self.never_pulled > 0).any() else []),
+        ]
+        rows = [
+            row | {"limits": pair} for row, pair in zip(self.rows(), zip(self.low, self.high, strict=True), strict=True)
+        ]
         lines = [
             printable(
                 f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, world {settings.world}"
             ),
             "",
-            render(self.rows(), columns, decimals_for(self.bias_se.tolist())),
+            render(rows, columns, decimals_for(self.bias_se.tolist())),
             "",
             printable(f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}."),
+            *(map(printable, str(interval).split("\n")) if interval.name != "none" else []),
+            *(f"note: {printable(note)}" for note in interval.notes),
             *(f"warning: {printable(warning)}" for warning in self.warnings),
         ]
         return "\n".join(lines)
@@ -135,6 +161,7 @@ class Debiased:
             "runs": self.runs,
             "stopped_because": self.stopped_because,
             "warnings": list(self.warnings),
+            "interval": {key: getattr(self.interval, key) for key in ("name", "level", "chosen", "known", "notes")},
             "arms": arms,
             "path": self.path
             and {
@@ -193,7 +220,18 @@ class Debiased:
                 np.array(path["pulls"], dtype=np.int64),
                 np.array(path["means"], dtype=np.float64),  # null becomes NaN
             ),
+            interval=_interval(document.get("interval"), arms),
         )
+
+
+def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Interval:
+    """As it was written; a file without intervals has none, and a lower limit without an upper one an infinite one."""
+    low, high = (np.array([arm.get(key) for arm in arms], dtype=np.float64) for key in ("low", "high"))
+    high = np.where(np.isnan(high) & ~np.isnan(low), np.inf, high)
+    if found is None:
+        return Interval("none", 0.95, low, high, "", "", ())
+    texts = (str(found["chosen"]), str(found["known"]), tuple(map(str, found["notes"])))
+    return Interval(str(found["name"]), float(found["level"]), low, high, *texts)
 
 
 def _or_none(value: float) -> float | None:

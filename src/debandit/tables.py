@@ -16,7 +16,7 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    role: str  # text, mark (* if there is something), count, number, share, score
+    role: str  # text, mark (* if there is something), count, number, share, score, interval
 
 
 def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
@@ -59,6 +59,9 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return printable(shorten(str(value), _LONGEST))
     if role == "mark":
         return "*" if value else ""
+    if role == "interval":
+        low, high = value
+        return _limits(low, high, decimals)
     if value is None or not math.isfinite(value):
         return "–"
     if role == "count":
@@ -69,3 +72,10 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return f"{100 * value:.1f} %"
     value += 0.0  # a zero has no sign
     return f"{value:.5g}" if decimals > 8 or abs(value) >= 1e9 else f"{value:,.{decimals}f}"
+
+
+def _limits(low: float, high: float, decimals: int) -> str:
+    if math.isnan(low):
+        return "–"
+    below, above = (_cell(limit, "number", decimals) for limit in (low, high))
+    return f"{below}, no upper limit" if math.isinf(high) else f"{below} to {above}"

@@ -51,9 +51,29 @@ def test_debias(trial):
     assert result.stderr == ""  # no progress bar where there is no terminal
     lines = result.stdout.splitlines()
     assert lines[0] == "2 arms, 100 rounds; rule ucb(c=1), world gaussian"
-    assert lines[2].split() == ["arm", "pulls", "naive", "mean", "bias", "±", "MC", "s.e.", "corrected", "mean"]
+    titles = "arm pulls naive mean bias ± MC s.e. corrected mean 95 % interval"
+    assert lines[2].split() == titles.split()
     assert [line.split()[:3] for line in lines[4:6]] == [["A", "91", "1.479"], ["B", "9", "0.706"]]
-    assert "seed 1" in lines[-1]
+    assert "seed 1" in lines[7]
+    assert "pooled-t, centred on the observed mean (auto: " in lines[8]
+
+
+def test_intervals(trial):
+    columns = ("--arm", "drug", "--reward", "response", "--policy", "ucb(c=1)", "--runs", 100)
+    assert "90 % intervals wald" in run("debias", trial, *columns, "--interval", "wald", "--level", 0.9).stdout
+    assert "interval" not in run("debias", trial, *columns, "--interval", "none").stdout
+    assert "'--interval'" in fails(2, "debias", trial, *columns, "--interval", "magic")
+    assert "between 0 and 1" in fails(2, "debias", trial, *columns, "--level", "95")
+    assert "0/1 rewards" in fails(2, "debias", trial, *columns, "--interval", "binary")
+
+
+def test_study_coverage(tmp_path):
+    options = ("--settings", 1, "--experiments", 20, "--seed", 3, "-o", tmp_path / "out")
+    result = run("study", "coverage", *options)
+    assert result.returncode == 0, result.stderr
+    assert "Mean coverage by number of pulls" in result.stdout
+    assert (tmp_path / "out" / "rows.parquet").is_file()
+    assert "coverage" in run("study", "list").stdout
 
 
 def test_debias_to_json_matches_the_library(trial):

@@ -36,6 +36,7 @@ def directory(tmp_path_factory):
         ("docs/identify.md", 1),
         ("docs/datasets.md", 3),
         ("docs/wrappers.md", 1),
+        ("docs/intervals.md", 1),
     ],
 )
 def test_console_blocks(directory, name, least):

@@ -111,8 +111,8 @@ class StudyRows:
         folder = made_directory(directory)
         contents: dict[str, str | bytes] = {
             "table.md": self.to_markdown(),
-            "rows.csv": self._csv(),
-            PARQUET: self._parquet(),
+            "rows.csv": csv_of(self.rows),
+            PARQUET: parquet_of(self.rows),
         }
         for name, content in contents.items():
             write_whole(folder / name, content)
@@ -123,22 +123,6 @@ class StudyRows:
         from debandit.plots import save
 
         return save(self.plot(), Path(directory) / FIGURE)
-
-    def _csv(self) -> str:
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(FIELDS), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return text.getvalue()
-
-    def _parquet(self) -> bytes:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in FIELDS.items()])
-        sink = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(list(self.rows), schema=schema), sink)
-        return sink.getvalue()
 
     def _shown(self) -> tuple[list[Row], list[Column]]:
         """Everything but histograms; columns only where there is something to show."""
@@ -173,6 +157,26 @@ class StudyRows:
             if cell.remark:
                 remarks.setdefault(cell.remark, []).append(cell.label)
         return [f"(*) {'; '.join(dict.fromkeys(labels))}: {remark}" for remark, labels in remarks.items()]
+
+
+def csv_of(rows: Iterable[Row]) -> str:
+    """The rows as a CSV file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(FIELDS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def parquet_of(rows: Iterable[Row]) -> bytes:
+    """The rows as a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in FIELDS.items()])
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), sink)
+    return sink.getvalue()
 
 
 def rows_of(study: "Study", cell: Cell, total: Summary) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ Every docstring has the formula and the paper's label.
 
 from debandit.theory.bootstrap import log_bias, log_bias_gradient, mb_bias, theorem1_ratio
 from debandit.theory.discrete import Discrete
-from debandit.theory.dynamic import MeanDistribution, TwoArms, exact_two_arms
+from debandit.theory.dynamic import MeanDistribution, TwoArms, exact_counts, exact_two_arms
 from debandit.theory.etc_bernoulli import etc_bias_bernoulli
 from debandit.theory.etc_normal import etc_bias
 from debandit.theory.from_callable import FromCallable
@@ -26,6 +26,7 @@ __all__ = [
     "etc_bias",
     "etc_bias_bernoulli",
     "etc_gap",
+    "exact_counts",
     "exact_two_arms",
     "log_bias",
     "log_bias_gradient",

@@ -46,16 +46,30 @@ def exact_two_arms(policy: Policy | str, p1: float, p2: float, horizon: int) -> 
 
     For every rule that says how likely its choices are; up to T = 400.
     """
-    _check(p1, p2, horizon)
-    weights = _weights(as_policy(policy), int(horizon))
-    states = _states(int(horizon))
-    chance = weights * _binomials(p1, horizon)[states.n1, states.s1] * _binomials(p2, horizon)[states.n2, states.s2]
+    states, chance = _chances(policy, p1, p2, horizon)
     arms = ((states.n1, states.s1, p1), (states.n2, states.s2, p2))
     laws = tuple(_law(n, s, chance) for n, s, _ in arms)
     bias = [_mean(law) - p for law, (_, _, p) in zip(laws, arms, strict=True)]
     pulls = [float((chance * n).sum()) for n, _, _ in arms]
     never = [float(chance[n == 0].sum()) for n, _, _ in arms]
     return TwoArms(np.array(bias), np.array(pulls), np.array(never), (laws[0], laws[1]))
+
+
+def exact_counts(policy: Policy | str, p1: float, p2: float, horizon: int) -> Floats:
+    """P(n pulls and s wins) of each arm, at [arm, n, s], for arms Ber(p1) and Ber(p2); see `exact_two_arms`."""
+    states, chance = _chances(policy, p1, p2, horizon)
+    table = np.zeros((2, horizon + 1, horizon + 1))
+    np.add.at(table[0], (states.n1, states.s1), chance)
+    np.add.at(table[1], (states.n2, states.s2), chance)
+    return table
+
+
+def _chances(policy: Policy | str, p1: float, p2: float, horizon: int) -> tuple[_States, Floats]:
+    """The probability of every state after the last round."""
+    _check(p1, p2, horizon)
+    weights, states = _weights(as_policy(policy), int(horizon)), _states(int(horizon))
+    first, second = (_binomials(p, horizon) for p in (p1, p2))
+    return states, weights * first[states.n1, states.s1] * second[states.n2, states.s2]
 
 
 def _check(p1: float, p2: float, horizon: int) -> None:
