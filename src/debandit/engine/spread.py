@@ -29,7 +29,7 @@ from debandit.engine.processes import may_start_processes, process_pool
 from debandit.errors import InputError, shorten, work_elsewhere
 
 BLOCK = 256
-SIMULATE, DEBIAS = 1, 2  # purposes: under one seed their random streams are distinct
+SIMULATE, DEBIAS, REORDER = 1, 2, 3  # purposes: under one seed their random streams are distinct
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
@@ -241,7 +241,7 @@ def _chunks(
     stop = np.zeros(3, np.int64)  # whether to stop; the run and the round in which a rule failed, counted from 1
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
     if pool is not workers:
-        _simulate(experiment.within(0, 0), units[:0], need, None, stop)  # compiles in this thread
+        simulate_here(experiment.within(0, 0), units[:0], need, None, stop)  # compiles in this thread
 
     def submit(start: int) -> tuple[Ints, Future[Wanted]]:
         chunk = units[start : start + size]
@@ -250,13 +250,13 @@ def _chunks(
         wants = need if need.edges is None else need._replace(edges=need.edges[first:end])
         if pool is workers:
             with work_elsewhere():
-                return chunk, pool.submit(_simulate, part, local, wants)
+                return chunk, pool.submit(simulate_here, part, local, wants)
         room = None if whole is None else _slice(whole, places[start], places[start + len(chunk)])
-        return chunk, pool.submit(_simulate, part, local, wants, room, stop)
+        return chunk, pool.submit(simulate_here, part, local, wants, room, stop)
 
     starts = iter(range(0, len(units), size))
     waiting: deque[tuple[Ints, Future[Wanted]]] = deque()
-    with _progress_bar(int(places[-1])) as bar:
+    with progress_bar(int(places[-1])) as bar:
         try:
             while True:
                 # a short queue, so that an interrupt need not wait for its filling nor memory grow with it
@@ -293,7 +293,7 @@ def width_of(executor: Executor) -> int:
     return int(getattr(executor, "_max_workers", None) or 8)
 
 
-def _simulate(
+def simulate_here(
     experiment: Experiment, units: Ints, need: Need, room: Wanted | None = None, stop: Ints | None = None
 ) -> Wanted:
     """One chunk, in this thread."""
@@ -347,7 +347,7 @@ def without_progress() -> Iterator[None]:
         _silent.reset(token)
 
 
-def _progress_bar(runs: int) -> "tqdm[Any]":
+def progress_bar(runs: int) -> "tqdm[Any]":
     """Shown after a second, and only to a person: on a terminal and for the main thread."""
     hidden = _silent.get() or threading.current_thread() is not threading.main_thread()
     return tqdm(total=runs, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=hidden or None)
