@@ -138,6 +138,13 @@ def commands() -> None:
     help="Simulated experiments.",
 )
 @_unseen
+@click.option(
+    "--method",
+    type=click.Choice(["bootstrap", "rao-blackwell"]),
+    default="bootstrap",
+    show_default=True,
+    help="rao-blackwell: exactly unbiased, for rules without randomness.",
+)
 @click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @_seed
@@ -153,6 +160,7 @@ def debias(
     world: str,
     runs: Any,
     unseen: tuple[float, float] | None,
+    method: Literal["bootstrap", "rao-blackwell"],
     force: bool,
     json_path: str | None,
     seed: int,
@@ -187,6 +195,7 @@ def debias(
             threads=threads,
             executor=executor,
             force=force,
+            method=method,
         )
     click.echo(str(result))
     if json_path is not None:

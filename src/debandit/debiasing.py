@@ -3,17 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from typing import Any, Literal, NamedTuple, overload
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 
 from debandit.checking import check_before_debiasing
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
-from debandit.errors import InputError, Refused, listed
+from debandit.errors import InputError, Refused, listed, quoted
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.result import Debiased, Histogram, Path, Settings
+from debandit.reordering import EFFECTIVE_PER_WALK, RaoBlackwell, rao_blackwell
+from debandit.result import Debiased, Histogram, Path, Replays, Settings
 from debandit.simulation import (
     MOST_RUNS,
     Runs,
@@ -31,6 +33,7 @@ AUTO_FIRST, AUTO_CAP, AUTO_TARGET = 1024, 200_000, 0.1
 _BINS, _PILOT_RUNS, _LOGS_AT_ONCE, _PATH_POINTS = 60, 64, 1000, 200
 
 RunCount = int | Literal["auto"]
+Method = Literal["bootstrap", "rao-blackwell"]
 
 
 @overload
@@ -46,6 +49,7 @@ def debias(
     executor: Executor | None = None,
     log_index: int = 0,
     force: bool = False,
+    method: Method = "bootstrap",
 ) -> Debiased: ...
 @overload
 def debias(
@@ -60,6 +64,7 @@ def debias(
     executor: Executor | None = None,
     log_index: int = 0,
     force: bool = False,
+    method: Method = "bootstrap",
 ) -> list[Debiased]: ...
 def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
@@ -73,6 +78,7 @@ def debias(
     executor: Executor | None = None,
     log_index: int = 0,
     force: bool = False,
+    method: Method = "bootstrap",
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
 
@@ -84,6 +90,9 @@ def debias(
     First the rule is checked against the log (see `check`). A log that it cannot have made is refused, unless `force`d;
     one that it hardly made has a warning in the result. Of more than 20 logs only the impossible are found, and only
     for rules without randomness.
+
+    `method="rao-blackwell"` is exactly unbiased for rules without randomness, and needs no world (see
+    `estimators.rao_blackwell`); a run is then a replay of the rule.
     """
     logs = [log] if isinstance(log, ExperimentLog) else list(log)
     if not all(isinstance(one, ExperimentLog) for one in logs):
@@ -93,6 +102,9 @@ def debias(
     stand_in = None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
     log_index = checked_count("log_index", log_index, MOST_RUNS, least=0)
+    if method not in get_args(Method):
+        what = f"there is no method {quoted(method)}"
+        raise InputError(what, where="method", remedy=f"There are {' and '.join(get_args(Method))}.")
     workers = checked_workers(threads, executor)
 
     rules = [rule.in_log(one) for one in logs]
@@ -109,8 +121,20 @@ def debias(
             log_index=log_index + i,
             binary=logs[i].binary,
             version=__version__,
+            method=method,
         )
 
+    if method == "rao-blackwell":
+        found = []
+        for i, (one, each) in enumerate(zip(logs, rules, strict=True)):
+            unbiased = rao_blackwell(
+                one, each, runs=count, seed=seed, threads=threads, executor=executor, log_index=log_index + i
+            )
+            (doubt,) = check_before_debiasing(
+                [one], [each], seed=int(seed), unseen=None, force=force, threads=threads, executor=executor
+            )
+            found.append(_reordered(one, unbiased, replace(settings_of(i), world="none"), doubt))
+        return found[0] if isinstance(log, ExperimentLog) else found
     worlds = [_world_of(one, each, bootstrap, stand_in) for one, each in zip(logs, rules, strict=True)]
     doubts = check_before_debiasing(
         logs, rules, seed=int(seed), unseen=stand_in, force=force, threads=threads, executor=executor
@@ -280,6 +304,36 @@ def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts:
         settings=settings,
         histograms=histograms,
         path=_thinned_path(log),
+    )
+
+
+def _reordered(log: ExperimentLog, found: RaoBlackwell, settings: Settings, doubts: list[str]) -> Debiased:
+    """The result of the method rao-blackwell."""
+    slow = listed([log.labels[k] for k in np.flatnonzero(found.effective < EFFECTIVE_PER_WALK * found.walks)])
+    unsure = [f"{slow}: hardly any order of the rewards leads to another; more runs may help (--runs)"] if slow else []
+    share = f"{100 * AUTO_TARGET:.0f} % of the standard error of its mean"
+    if settings.runs_asked != "auto":
+        why = "as many as asked for"
+    elif found.reached:
+        why = f"stopped when the Monte-Carlo error of every arm was below {share}"
+    else:
+        why = f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or not yet to be trusted"
+    return Debiased(
+        labels=log.labels,
+        pulls=log.pulls,
+        naive=log.means,
+        sd=np.sqrt(log.variances),
+        bias=log.means - found.value,
+        bias_se=found.se,
+        corrected=found.value,
+        never_pulled=np.zeros(len(log.labels)),
+        runs=found.walks * found.steps,
+        stopped_because=why,
+        warnings=(*doubts, *unsure),
+        settings=settings,
+        histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
+        path=_thinned_path(log),
+        replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
     )
 
 

@@ -1,9 +1,9 @@
 """The exactly unbiased estimate of rules that draw nothing: its rewards in every order that they could have had.
 
 Given the numbers of pulls and each arm's rewards, all orders under which the rule makes these numbers of pulls are
-equally likely, whatever the law of the rewards. The pulls that the rule makes of an arm in any case are unbiased, and so
-is their mean over such orders. Walks over the orders start from that of the log, which is one of them with the right
-probability: thus a walk of any length is unbiased, and a longer one only scatters less.
+equally likely, whatever the law of the rewards. The pulls that the rule makes of an arm in any case are unbiased, so
+their mean over such orders is, too. Walks over the orders start from that of the log, which is one of them with the
+right probability: thus a walk of any length is unbiased, and a longer one only scatters less.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from debandit.policies import Policy, as_policy
 from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers, enough_rounds
 
 WALKS, _GROUPS = 512, 4  # a group has random numbers of its own, and is the work of one thread
-TARGET, _FIRST_STEPS, _MOST_STEPS, _MOST_ROUNDS = 0.1, 128, 2**16, 2 * 10**10
+TARGET, _FIRST_STEPS, _MOST_STEPS, _MOST_ROUNDS = 0.1, 128, 2**12, 5 * 10**8
 EFFECTIVE_PER_WALK = 5  # orders as good as independent, before it is believed that a walk has forgotten its start
 _ROUNDS_AT_ONCE, _LONGEST = 20_000_000, 100_000
 
@@ -34,7 +34,7 @@ class RaoBlackwell(NamedTuple):
     value: Floats
     se: Floats  # Monte-Carlo: how far the walks are from all orders, not the estimate from the truth
     effective: Floats  # so many independent orders would be as good; NaN if the arm has one value in all of them
-    acceptance: float  # share of the swaps that the rule did not notice
+    acceptance: float  # share of the steps that the rule did not notice
     walks: int
     steps: int  # of each walk; the second half counts
     reached: bool  # whether se and effective are as good as runs="auto" wants them
@@ -133,7 +133,7 @@ def _summary(log: ExperimentLog, groups: list[Tapes], kept: int, done: int, targ
     squares = np.concatenate([group.squares for group in groups]).sum(axis=0)
     mean, se = means.mean(axis=0), means.std(axis=0, ddof=1) / np.sqrt(WALKS)
     spread_of = squares / (WALKS * kept) - mean**2
-    moved = spread_of > 1e-20 * log.variances
+    moved = spread_of > 1e-9 * log.variances  # more than rounding
     se = np.where(moved, se, 0.0)
     effective = np.divide(spread_of, se**2, out=np.full(len(se), np.nan), where=se > 0)
     enough = ~moved | ((se < target) & (effective >= EFFECTIVE_PER_WALK * WALKS))

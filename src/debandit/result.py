@@ -29,6 +29,7 @@ _COLUMNS = (
     Column("corrected", "corrected mean", "number"),
 )
 _NEVER_PULLED = Column("never_pulled", "never pulled", "share")
+_EFFECTIVE = Column("effective", "effective size", "count")
 
 
 class Histogram(NamedTuple):
@@ -47,6 +48,15 @@ class Path(NamedTuple):
     means: Floats  # (arms, P)
 
 
+class Replays(NamedTuple):
+    """How the orders of the rewards were visited: see `reordering`."""
+
+    walks: int
+    steps: int  # of each walk
+    acceptance: float  # share of the steps after which the rule still made the same numbers of pulls
+    effective: Floats  # (arms,) so many independent orders would be as good; NaN where all have the same value
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything needed to run it again."""
@@ -61,6 +71,7 @@ class Settings:
     log_index: int  # its place among the logs of one call
     binary: bool
     version: str
+    method: str = "bootstrap"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +92,7 @@ class Debiased:
     settings: Settings
     histograms: tuple[Histogram, ...]  # of each arm's simulated means
     path: Path | None  # None if the log has no rounds
+    replays: Replays | None = None  # with the method rao-blackwell
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per arm, missing values as None: what every table is made of."""
@@ -94,6 +106,7 @@ class Debiased:
                 "bias_se": _or_none(self.bias_se[k]),
                 "corrected": _or_none(self.corrected[k]),
                 "never_pulled": _or_none(self.never_pulled[k]),
+                **({"effective": _or_none(self.replays.effective[k])} if self.replays else {}),
             }
             for k, label in enumerate(self.labels)
         ]
@@ -106,15 +119,23 @@ class Debiased:
 
     def __str__(self) -> str:
         columns = [*_COLUMNS, _NEVER_PULLED] if (self.never_pulled > 0).any() else list(_COLUMNS)
+        columns += [_EFFECTIVE] if self.replays else []
         settings = self.settings
+        how = f"method {settings.method}" if self.replays else f"world {settings.world}"
         lines = [
-            printable(
-                f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, world {settings.world}"
-            ),
+            printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, {how}"),
             "",
             render(self.rows(), columns, decimals_for(self.bias_se.tolist())),
             "",
             printable(f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}."),
+            *(
+                [
+                    f"{self.replays.walks:,} walks of {self.replays.steps:,} steps over the orders of the rewards, "
+                    f"{100 * self.replays.acceptance:.0f} % of them accepted; the second half counts."
+                ]
+                if self.replays
+                else []
+            ),
             *(f"warning: {printable(warning)}" for warning in self.warnings),
         ]
         return "\n".join(lines)
@@ -136,6 +157,8 @@ class Debiased:
             "stopped_because": self.stopped_because,
             "warnings": list(self.warnings),
             "arms": arms,
+            "replays": self.replays
+            and {name: value for name, value in self.replays._asdict().items() if name != "effective"},
             "path": self.path
             and {
                 "rounds": self.path.rounds.tolist(),
@@ -170,7 +193,7 @@ class Debiased:
         arms, path, settings = document["arms"], document["path"], dict(document["settings"])
         if not arms or not all(isinstance(settings[key], int) for key in ("seed", "horizon", "log_index")):
             raise ValueError("arms or settings")
-        unseen = settings.pop("unseen")
+        unseen, replays = settings.pop("unseen"), document.get("replays")
 
         def column(key: str) -> Floats:
             return np.array([np.nan if arm[key] is None else float(arm[key]) for arm in arms])
@@ -192,6 +215,10 @@ class Debiased:
                 np.array(path["rounds"], dtype=np.int64),
                 np.array(path["pulls"], dtype=np.int64),
                 np.array(path["means"], dtype=np.float64),  # null becomes NaN
+            ),
+            replays=replays
+            and Replays(
+                int(replays["walks"]), int(replays["steps"]), float(replays["acceptance"]), column("effective")
             ),
         )
 

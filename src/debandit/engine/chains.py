@@ -1,8 +1,8 @@
 """Walks over the orders of an experiment's rewards under which its rule would have made the same numbers of pulls.
 
-Of each walk the state is a tape: every arm's rewards in the order in which its pulls yield them. A step swaps two
-rewards of one arm, lets the rule play with the tape, and undoes the swap if the numbers of pulls come out different.
-Swaps are as likely as their undoing, so that all such orders that swaps can reach are visited equally often.
+Of each walk the state is a tape: every arm's rewards in the order in which its pulls yield them. A step swaps
+rewards of an arm, a few pairs at a time, lets the rule play with the tape, and undoes the swaps if the numbers of pulls
+come out different. Swaps are as likely as their undoing, so that all such orders are visited equally often.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,8 @@ import numpy as np
 
 from debandit.engine.data import TAPE, Floats, Ints, WorldData
 from debandit.engine.spread import REORDER, Experiment, Need, Rule, simulate_here
+
+SWAPS = 4  # in a step, on average: with one the walk takes four times as many steps out of a corner
 
 
 class Tapes(NamedTuple):
@@ -49,17 +51,14 @@ class Tapes(NamedTuple):
         first = starts[:, None] + np.arange(self.forced)
         sums, squares, accepted = self.sums.copy(), self.squares.copy(), self.accepted
         for _ in range(steps):
-            arms = movable[random.integers(len(movable), size=len(walks))]
-            begin, count = starts[arms], self.pulls[arms]
-            # every other swap has a forced pull in it: others change nothing that is counted
-            limit = np.where(random.random(len(walks)) < 0.5, self.forced, count)
-            one, two = begin + random.integers(limit), begin + random.integers(count)
-            values[walks, one], values[walks, two] = values[walks, two], values[walks, one]
-            good = (now.replayed() == self.pulls).all(axis=1)
-            bad = ~good
-            back, one, two = walks[bad], one[bad], two[bad]
-            values[back, one], values[back, two] = values[back, two], values[back, one]
-            accepted += int(good.sum())
+            before = values.copy()
+            for _ in range(min(random.geometric(1 / SWAPS), 4 * SWAPS)):
+                arms = movable[random.integers(len(movable), size=len(walks))]
+                one, two = starts[arms] + _places(self.pulls[arms], random)
+                values[walks, one], values[walks, two] = values[walks, two], values[walks, one]
+            bad = (now.replayed() != self.pulls).any(axis=1)
+            values[bad] = before[bad]
+            accepted += len(bad) - int(bad.sum())
             seen = values[:, first].mean(axis=2) - self.centre
             sums += seen
             squares += seen * seen
@@ -68,6 +67,14 @@ class Tapes(NamedTuple):
     def uncounted(self) -> "Tapes":
         """With nothing counted so far."""
         return self._replace(accepted=0, sums=np.zeros_like(self.sums), squares=np.zeros_like(self.squares))
+
+
+def _places(counts: Ints, random: np.random.Generator) -> Ints:
+    """Two pulls of each arm, the early ones more often, because they decide what follows: every doubling alike."""
+    one, two, coin = random.random((3, len(counts)))
+    early: Ints = np.minimum((counts + 1.0) ** np.array([one, two]) - 1, counts - 1).astype(np.int64)
+    early[1] = np.where(coin < 0.5, early[1], (two * counts).astype(np.int64))
+    return early
 
 
 def tapes_of(policy: Rule, samples: list[Floats], forced: int, walks: int, seed: np.random.SeedSequence) -> Tapes:
