@@ -145,6 +145,7 @@ def commands() -> None:
     show_default=True,
     help="rao-blackwell: exactly unbiased, for rules without randomness.",
 )
+@click.option("--control", metavar="ARM", help="Compare every other arm with this one.")
 @click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @_seed
@@ -161,6 +162,7 @@ def debias(
     runs: Any,
     unseen: tuple[float, float] | None,
     method: Literal["bootstrap", "rao-blackwell"],
+    control: str | None,
     force: bool,
     json_path: str | None,
     seed: int,
@@ -196,6 +198,7 @@ def debias(
             executor=executor,
             force=force,
             method=method,
+            control=control,
         )
     click.echo(str(result))
     if json_path is not None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
@@ -15,7 +16,7 @@ from debandit.errors import InputError, Refused, listed, quoted
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.reordering import EFFECTIVE_PER_WALK, RaoBlackwell, rao_blackwell
-from debandit.result import Debiased, Histogram, Path, Replays, Settings
+from debandit.result import Debiased, Differences, Histogram, Path, Replays, Settings, Winner
 from debandit.simulation import (
     MOST_RUNS,
     Runs,
@@ -50,6 +51,7 @@ def debias(
     log_index: int = 0,
     force: bool = False,
     method: Method = "bootstrap",
+    control: str | None = None,
 ) -> Debiased: ...
 @overload
 def debias(
@@ -65,6 +67,7 @@ def debias(
     log_index: int = 0,
     force: bool = False,
     method: Method = "bootstrap",
+    control: str | None = None,
 ) -> list[Debiased]: ...
 def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
@@ -79,6 +82,7 @@ def debias(
     log_index: int = 0,
     force: bool = False,
     method: Method = "bootstrap",
+    control: str | None = None,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
 
@@ -93,6 +97,9 @@ def debias(
 
     `method="rao-blackwell"` is exactly unbiased for rules without randomness, and needs no world (see
     `estimators.rao_blackwell`); a run is then a replay of the rule.
+
+    `control` names the arm that all others are compared with; without it each arm is compared with the one that looks
+    best among the others of the log. See `Debiased.differences`, and `Debiased.winner` for the winner's curse.
     """
     logs = [log] if isinstance(log, ExperimentLog) else list(log)
     if not all(isinstance(one, ExperimentLog) for one in logs):
@@ -122,9 +129,14 @@ def debias(
             binary=logs[i].binary,
             version=__version__,
             method=method,
+            control=None if control is None else str(control),
         )
 
+    controls = [_controls(one, control) for one in logs]
     if method == "rao-blackwell":
+        if control is not None:
+            what = "the method rao-blackwell does not compare arms"
+            raise InputError(what, where="control", remedy="Use the bootstrap (the default method).")
         found = []
         for i, (one, each) in enumerate(zip(logs, rules, strict=True)):
             unbiased = rao_blackwell(
@@ -141,7 +153,8 @@ def debias(
     )
     results: dict[int, Debiased] = {}
     for batch, experiment in _stacks(logs, worlds, rules, int(seed), log_index):
-        estimates = _estimate(experiment, [logs[i] for i in batch], count, workers)
+        compared = np.stack([controls[i] for i in batch])
+        estimates = _estimate(experiment, [logs[i] for i in batch], compared, count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
             results[i] = _result(logs[i], estimate, settings_of(i), doubts[i])
     ordered = [results[i] for i in range(len(logs))]
@@ -194,6 +207,9 @@ class _Estimate(NamedTuple):
     never_pulled: Floats
     edges: Floats  # (K, 2)
     histogram: Ints  # (K, bins)
+    controls: Ints  # (K,)
+    joint_bias: Floats  # (K + 1,) of each difference, and of the highest mean
+    joint_bias_se: Floats
 
 
 def _world_of(log: ExperimentLog, policy: Policy, bootstrap: Bootstrap, unseen: Unseen | None) -> World:
@@ -229,7 +245,7 @@ def _stack(worlds: list[WorldData]) -> WorldData:
 
 
 def _estimate(
-    experiment: spread.Experiment, logs: list[ExperimentLog], runs: RunCount, workers: spread.Workers
+    experiment: spread.Experiment, logs: list[ExperimentLog], controls: Ints, runs: RunCount, workers: spread.Workers
 ) -> list[_Estimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, workers)
@@ -239,13 +255,16 @@ def _estimate(
     more = np.full(len(logs), AUTO_FIRST if runs == "auto" else runs)
     total = None
     while total is None or more.any():
-        total = spread.tally(experiment, more, before=total, edges=edges, bins=_BINS, workers=workers)
+        total = spread.tally(
+            experiment, more, before=total, edges=edges, bins=_BINS, controls=controls, workers=workers
+        )
         # one pull has no standard error yet; what no run has pulled more runs will hardly pull
         short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(total.bias_se) >= target)
         reached = short.sum(axis=1) == 0
         more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
     bias, bias_se, never = total.bias, total.bias_se, 1.0 - total.pulled / total.runs[:, None]
     counts = target.min(axis=1) < np.inf
+    joint_bias, joint_bias_se = total.joint_bias, total.joint_bias_se
     return [
         _Estimate(
             int(total.runs[i]),
@@ -255,9 +274,26 @@ def _estimate(
             never[i],
             edges[i],
             total.histogram[i],
+            controls[i],
+            joint_bias[i],
+            joint_bias_se[i],
         )
         for i in range(len(logs))
     ]
+
+
+def _controls(log: ExperimentLog, control: str | None) -> Ints:
+    """The arm that each is compared with: the named one, or of the others that with the highest sample mean."""
+    if control is None:
+        order = np.argsort(-np.nan_to_num(log.means, nan=-np.inf), kind="stable")
+        best: Ints = np.where(np.arange(len(order)) == order[0], order[1], order[0])
+        return best
+    if str(control) not in log.labels:
+        close = get_close_matches(str(control), log.labels, 1)
+        what = f"there is no arm {quoted(control)} to compare with"
+        remedy = f"Did you mean {quoted(close[0])}?" if close else f"The arms are {listed(list(log.labels))}."
+        raise InputError(what, where="control", remedy=remedy)
+    return np.full(len(log.labels), log.labels.index(str(control)))
 
 
 def _why_stopped(runs: RunCount, reached: bool, any_counts: bool) -> str:
@@ -304,7 +340,23 @@ def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts:
         settings=settings,
         histograms=histograms,
         path=_thinned_path(log),
+        winner=_winner(log, float(estimate.joint_bias[-1]), float(estimate.joint_bias_se[-1])),
+        differences=_differences(log, estimate),
     )
+
+
+def _winner(log: ExperimentLog, bias: float, bias_se: float) -> Winner:
+    best = int(np.nanargmax(log.means))
+    return Winner(log.labels[best], float(log.means[best]), bias, bias_se, float(log.means[best]) - bias)
+
+
+def _differences(log: ExperimentLog, estimate: _Estimate) -> Differences:
+    controls = estimate.controls
+    naive = log.means - log.means[controls]
+    shown = np.isfinite(naive) & (controls != np.arange(len(controls)))
+    bias, error = (np.where(shown, each[:-1], np.nan) for each in (estimate.joint_bias, estimate.joint_bias_se))
+    naive = np.where(shown, naive, np.nan)
+    return Differences(tuple(log.labels[k] for k in controls), naive, bias, error, naive - bias)
 
 
 def _reordered(log: ExperimentLog, found: RaoBlackwell, settings: Settings, doubts: list[str]) -> Debiased:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.errors import InputError, printable
+from debandit.errors import InputError, printable, shorten
 from debandit.files import write_whole
 from debandit.tables import Column, decimals_for, render
 
@@ -29,6 +29,13 @@ _COLUMNS = (
     Column("corrected", "corrected mean", "number"),
 )
 _NEVER_PULLED = Column("never_pulled", "never pulled", "share")
+_DIFFERENCES = (
+    Column("arm", "arm", "text"),
+    Column("difference", "naive difference", "number"),
+    Column("difference_bias", "bias", "number"),
+    Column("difference_se", "± MC s.e.", "number"),
+    Column("corrected_difference", "corrected difference", "number"),
+)
 _EFFECTIVE = Column("effective", "effective size", "count")
 
 
@@ -46,6 +53,26 @@ class Path(NamedTuple):
     rounds: NDArray[np.int64]  # (P,), counted from 1
     pulls: NDArray[np.int64]  # (arms, P)
     means: Floats  # (arms, P)
+
+
+class Winner(NamedTuple):
+    """The arm that looks best, and the bias of the highest mean, whichever arm has it: the winner's curse."""
+
+    arm: str
+    naive: float
+    bias: float
+    bias_se: float
+    corrected: float
+
+
+class Differences(NamedTuple):
+    """Of each arm's mean to that of another arm; NaN for the control itself."""
+
+    to: tuple[str, ...]  # the named control, or of the other arms the one that looks best in the log
+    naive: Floats
+    bias: Floats
+    bias_se: Floats
+    corrected: Floats
 
 
 class Replays(NamedTuple):
@@ -72,6 +99,7 @@ class Settings:
     binary: bool
     version: str
     method: str = "bootstrap"
+    control: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +121,8 @@ class Debiased:
     histograms: tuple[Histogram, ...]  # of each arm's simulated means
     path: Path | None  # None if the log has no rounds
     replays: Replays | None = None  # with the method rao-blackwell
+    winner: Winner | None = None  # None with that method
+    differences: Differences | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per arm, missing values as None: what every table is made of."""
@@ -107,9 +137,44 @@ class Debiased:
                 "corrected": _or_none(self.corrected[k]),
                 "never_pulled": _or_none(self.never_pulled[k]),
                 **({"effective": _or_none(self.replays.effective[k])} if self.replays else {}),
+                **(self._comparison(k, self.differences) if self.differences else {}),
             }
             for k, label in enumerate(self.labels)
         ]
+
+    def _comparison(self, k: int, differences: Differences) -> dict[str, Any]:
+        """One arm's difference to another, and what it is as the best-looking one, if it is that."""
+        names = ("difference", "difference_bias", "difference_se", "corrected_difference")
+        winner = self.winner if self.winner and self.winner.arm == self.labels[k] else None
+        return {
+            "compared_with": differences.to[k],
+            **{name: _or_none(value[k]) for name, value in zip(names, differences[1:], strict=True)},
+            "best_bias": _or_none(winner.bias) if winner else None,
+            "best_se": _or_none(winner.bias_se) if winner else None,
+            "best_corrected": _or_none(winner.corrected) if winner else None,
+        }
+
+    def _comparison_lines(self) -> list[str]:
+        """The winner, and with a named control a table of differences."""
+        lines = []
+        if self.winner is not None:
+            arm, *values = self.winner
+            digits = decimals_for([self.winner.bias_se])
+            naive, bias, error, corrected = (f"{value + 0.0:,.{digits}f}" for value in values)
+            name = shorten(arm, 200)
+            lines = [
+                printable(
+                    f"Best-looking arm {name}: naive {naive}; the highest of all means is biased by {bias} "
+                    f"± {error}, so corrected as the winner {corrected}."
+                ),
+                "",
+            ]
+        if self.differences is not None and self.settings.control is not None:
+            rows = [row for row in self.rows() if row["arm"] != row["compared_with"]]
+            decimals = decimals_for(self.differences.bias_se.tolist())
+            title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
+            lines = [title, "", render(rows, _DIFFERENCES, decimals), "", *lines]
+        return lines
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas data frame."""
@@ -127,6 +192,7 @@ class Debiased:
             "",
             render(self.rows(), columns, decimals_for(self.bias_se.tolist())),
             "",
+            *self._comparison_lines(),
             printable(f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}."),
             *(
                 [
@@ -157,6 +223,8 @@ class Debiased:
             "stopped_because": self.stopped_because,
             "warnings": list(self.warnings),
             "arms": arms,
+            "winner": self.winner
+            and {k: v if isinstance(v, str) else _or_none(v) for k, v in self.winner._asdict().items()},
             "replays": self.replays
             and {name: value for name, value in self.replays._asdict().items() if name != "effective"},
             "path": self.path
@@ -193,7 +261,7 @@ class Debiased:
         arms, path, settings = document["arms"], document["path"], dict(document["settings"])
         if not arms or not all(isinstance(settings[key], int) for key in ("seed", "horizon", "log_index")):
             raise ValueError("arms or settings")
-        unseen, replays = settings.pop("unseen"), document.get("replays")
+        unseen, replays, winner = settings.pop("unseen"), document.get("replays"), document.get("winner")
 
         def column(key: str) -> Floats:
             return np.array([np.nan if arm[key] is None else float(arm[key]) for arm in arms])
@@ -220,6 +288,17 @@ class Debiased:
             and Replays(
                 int(replays["walks"]), int(replays["steps"]), float(replays["acceptance"]), column("effective")
             ),
+            winner=winner
+            and Winner(
+                str(winner["arm"]),
+                *(np.nan if winner[key] is None else float(winner[key]) for key in Winner._fields[1:]),
+            ),
+            differences=Differences(
+                tuple(str(arm["compared_with"]) for arm in arms),
+                *map(column, ("difference", "difference_bias", "difference_se", "corrected_difference")),
+            )
+            if winner
+            else None,
         )
 
 

@@ -80,6 +80,8 @@ def test_other_refusals():
         rao_blackwell(db.ExperimentLog.from_summaries(["a", "b"], [5, 5], [0.2, 0.4], binary=True), db.UCB())
     with pytest.raises(db.Refused, match="other numbers of pulls"):
         db.debias(log_of(db.UCB()), db.UCB(c=3.0), method="rao-blackwell", force=True)
+    with pytest.raises(db.InputError, match="does not compare"):
+        db.debias(log_of(db.UCB()), db.UCB(), method="rao-blackwell", control="1")
     with pytest.raises(db.InputError, match="no method 'magic'"):
         db.debias(log_of(db.UCB()), db.UCB(), method="magic")
 

@@ -94,6 +94,8 @@ class Wanted(NamedTuple):
     squares: Floats
     edges: Floats
     histogram: Ints
+    controls: Ints  # (W, K) the arm that each is compared with
+    joint: Floats  # (units, K + 1, 3) runs, errors and squares: of each difference, and of the highest mean
 
 
 def rule_data(
