@@ -146,6 +146,14 @@ def commands() -> None:
     help="Of each arm's mean; auto looks at the rewards and says what it chose.",
 )
 @click.option("--level", default=0.95, show_default=True, type=float, help="Of confidence; 95 % is what was measured.")
+@click.option(
+    "--method",
+    type=click.Choice(["bootstrap", "rao-blackwell"]),
+    default="bootstrap",
+    show_default=True,
+    help="rao-blackwell: exactly unbiased, for rules without randomness.",
+)
+@click.option("--control", metavar="ARM", help="Compare every other arm with this one.")
 @click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @_seed
@@ -163,6 +171,8 @@ def debias(
     unseen: tuple[float, float] | None,
     interval: str,
     level: float,
+    method: Literal["bootstrap", "rao-blackwell"],
+    control: str | None,
     force: bool,
     json_path: str | None,
     seed: int,
@@ -199,6 +209,8 @@ def debias(
             force=force,
             interval=interval,
             level=level,
+            method=method,
+            control=control,
         )
     click.echo(str(result))
     if json_path is not None:

@@ -4,18 +4,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, overload
+from difflib import get_close_matches
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 
 from debandit.checking import check_before_debiasing
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
-from debandit.errors import InputError, Refused, listed
+from debandit.errors import InputError, Refused, listed, quoted
 from debandit.intervals import Interval, interval_of, outside
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.result import Debiased, Histogram, Path, Settings
+from debandit.reordering import EFFECTIVE_PER_WALK, RaoBlackwell, rao_blackwell
+from debandit.result import Debiased, Differences, Histogram, Path, Replays, Settings, Winner
 from debandit.simulation import (
     MOST_RUNS,
     Runs,
@@ -33,6 +35,7 @@ AUTO_FIRST, AUTO_CAP, AUTO_TARGET = 1024, 200_000, 0.1
 _BINS, _PILOT_RUNS, _LOGS_AT_ONCE, _PATH_POINTS = 60, 64, 1000, 200
 
 RunCount = int | Literal["auto"]
+Method = Literal["bootstrap", "rao-blackwell"]
 
 
 @overload
@@ -50,6 +53,8 @@ def debias(
     force: bool = False,
     interval: str = "auto",
     level: float = 0.95,
+    method: Method = "bootstrap",
+    control: str | None = None,
 ) -> Debiased: ...
 @overload
 def debias(
@@ -66,6 +71,8 @@ def debias(
     force: bool = False,
     interval: str = "auto",
     level: float = 0.95,
+    method: Method = "bootstrap",
+    control: str | None = None,
 ) -> list[Debiased]: ...
 def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
@@ -81,6 +88,8 @@ def debias(
     force: bool = False,
     interval: str = "auto",
     level: float = 0.95,
+    method: Method = "bootstrap",
+    control: str | None = None,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
 
@@ -94,6 +103,12 @@ def debias(
     for rules without randomness.
 
     `interval` is that of each arm's mean at the confidence `level`: see docs/intervals.md.
+
+    `method="rao-blackwell"` is exactly unbiased for rules without randomness, and needs no world (see
+    `estimators.rao_blackwell`); a run is then a replay of the rule.
+
+    `control` names the arm that all others are compared with; without it each arm is compared with the one that looks
+    best among the others of the log. See `Debiased.differences`, and `Debiased.winner` for the winner's curse.
     """
     logs = [log] if isinstance(log, ExperimentLog) else list(log)
     if not all(isinstance(one, ExperimentLog) for one in logs):
@@ -103,6 +118,9 @@ def debias(
     stand_in = None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
     log_index = checked_count("log_index", log_index, MOST_RUNS, least=0)
+    if method not in get_args(Method):
+        what = f"there is no method {quoted(method)}"
+        raise InputError(what, where="method", remedy=f"There are {' and '.join(get_args(Method))}.")
     workers = checked_workers(threads, executor)
     intervals = [interval_of(one, interval, level) for one in logs]
 
@@ -122,15 +140,33 @@ def debias(
             version=__version__,
             interval=interval,
             level=float(level),
+            method=method,
+            control=None if control is None else str(control),
         )
 
+    controls = [_controls(one, control) for one in logs]
+    if method == "rao-blackwell":
+        if control is not None:
+            what = "the method rao-blackwell does not compare arms"
+            raise InputError(what, where="control", remedy="Use the bootstrap (the default method).")
+        found = []
+        for i, (one, each) in enumerate(zip(logs, rules, strict=True)):
+            unbiased = rao_blackwell(
+                one, each, runs=count, seed=seed, threads=threads, executor=executor, log_index=log_index + i
+            )
+            (doubt,) = check_before_debiasing(
+                [one], [each], seed=int(seed), unseen=None, force=force, threads=threads, executor=executor
+            )
+            found.append(_reordered(one, unbiased, replace(settings_of(i), world="none"), doubt, intervals[i]))
+        return found[0] if isinstance(log, ExperimentLog) else found
     worlds = [_world_of(one, each, bootstrap, stand_in) for one, each in zip(logs, rules, strict=True)]
     doubts = check_before_debiasing(
         logs, rules, seed=int(seed), unseen=stand_in, force=force, threads=threads, executor=executor
     )
     results: dict[int, Debiased] = {}
     for batch, experiment in _stacks(logs, worlds, rules, int(seed), log_index):
-        estimates = _estimate(experiment, [logs[i] for i in batch], count, workers)
+        compared = np.stack([controls[i] for i in batch])
+        estimates = _estimate(experiment, [logs[i] for i in batch], compared, count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
             results[i] = _result(logs[i], estimate, settings_of(i), doubts[i], intervals[i])
     ordered = [results[i] for i in range(len(logs))]
@@ -183,6 +219,9 @@ class _Estimate(NamedTuple):
     never_pulled: Floats
     edges: Floats  # (K, 2)
     histogram: Ints  # (K, bins)
+    controls: Ints  # (K,)
+    joint_bias: Floats  # (K + 1,) of each difference, and of the highest mean
+    joint_bias_se: Floats
 
 
 def _world_of(log: ExperimentLog, policy: Policy, bootstrap: Bootstrap, unseen: Unseen | None) -> World:
@@ -218,7 +257,7 @@ def _stack(worlds: list[WorldData]) -> WorldData:
 
 
 def _estimate(
-    experiment: spread.Experiment, logs: list[ExperimentLog], runs: RunCount, workers: spread.Workers
+    experiment: spread.Experiment, logs: list[ExperimentLog], controls: Ints, runs: RunCount, workers: spread.Workers
 ) -> list[_Estimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, workers)
@@ -228,13 +267,16 @@ def _estimate(
     more = np.full(len(logs), AUTO_FIRST if runs == "auto" else runs)
     total = None
     while total is None or more.any():
-        total = spread.tally(experiment, more, before=total, edges=edges, bins=_BINS, workers=workers)
+        total = spread.tally(
+            experiment, more, before=total, edges=edges, bins=_BINS, controls=controls, workers=workers
+        )
         # one pull has no standard error yet; what no run has pulled more runs will hardly pull
         short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(total.bias_se) >= target)
         reached = short.sum(axis=1) == 0
         more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
     bias, bias_se, never = total.bias, total.bias_se, 1.0 - total.pulled / total.runs[:, None]
     counts = target.min(axis=1) < np.inf
+    joint_bias, joint_bias_se = total.joint_bias, total.joint_bias_se
     return [
         _Estimate(
             int(total.runs[i]),
@@ -244,9 +286,26 @@ def _estimate(
             never[i],
             edges[i],
             total.histogram[i],
+            controls[i],
+            joint_bias[i],
+            joint_bias_se[i],
         )
         for i in range(len(logs))
     ]
+
+
+def _controls(log: ExperimentLog, control: str | None) -> Ints:
+    """The arm that each is compared with: the named one, or of the others that with the highest sample mean."""
+    if control is None:
+        order = np.argsort(-np.nan_to_num(log.means, nan=-np.inf), kind="stable")
+        best: Ints = np.where(np.arange(len(order)) == order[0], order[1], order[0])
+        return best
+    if str(control) not in log.labels:
+        close = get_close_matches(str(control), log.labels, 1)
+        what = f"there is no arm {quoted(control)} to compare with"
+        remedy = f"Did you mean {quoted(close[0])}?" if close else f"The arms are {listed(list(log.labels))}."
+        raise InputError(what, where="control", remedy=remedy)
+    return np.full(len(log.labels), log.labels.index(str(control)))
 
 
 def _why_stopped(runs: RunCount, reached: bool, any_counts: bool) -> str:
@@ -296,6 +355,55 @@ def _result(
         histograms=histograms,
         path=_thinned_path(log),
         interval=replace(interval, notes=(*interval.notes, *outside(log, interval, corrected))),
+        winner=_winner(log, float(estimate.joint_bias[-1]), float(estimate.joint_bias_se[-1])),
+        differences=_differences(log, estimate),
+    )
+
+
+def _winner(log: ExperimentLog, bias: float, bias_se: float) -> Winner:
+    best = int(np.nanargmax(log.means))
+    return Winner(log.labels[best], float(log.means[best]), bias, bias_se, float(log.means[best]) - bias)
+
+
+def _differences(log: ExperimentLog, estimate: _Estimate) -> Differences:
+    controls = estimate.controls
+    naive = log.means - log.means[controls]
+    shown = np.isfinite(naive) & (controls != np.arange(len(controls)))
+    bias, error = (np.where(shown, each[:-1], np.nan) for each in (estimate.joint_bias, estimate.joint_bias_se))
+    naive = np.where(shown, naive, np.nan)
+    return Differences(tuple(log.labels[k] for k in controls), naive, bias, error, naive - bias)
+
+
+def _reordered(
+    log: ExperimentLog, found: RaoBlackwell, settings: Settings, doubts: list[str], interval: Interval
+) -> Debiased:
+    """The result of the method rao-blackwell."""
+    slow = listed([log.labels[k] for k in np.flatnonzero(found.effective < EFFECTIVE_PER_WALK * found.walks)])
+    unsure = [f"{slow}: hardly any order of the rewards leads to another; more runs may help (--runs)"] if slow else []
+    share = f"{100 * AUTO_TARGET:.0f} % of the standard error of its mean"
+    if settings.runs_asked != "auto":
+        why = "as many as asked for"
+    elif found.reached:
+        why = f"stopped when the Monte-Carlo error of every arm was below {share}"
+    else:
+        why = f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or not yet to be trusted"
+    return Debiased(
+        labels=log.labels,
+        pulls=log.pulls,
+        naive=log.means,
+        sd=np.sqrt(log.variances),
+        bias=log.means - found.value,
+        bias_se=found.se,
+        corrected=found.value,
+        never_pulled=np.zeros(len(log.labels)),
+        runs=found.walks * found.steps,
+        stopped_because=why,
+        warnings=(*doubts, *unsure),
+        settings=settings,
+        histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
+        path=_thinned_path(log),
+        interval=replace(interval, notes=(*interval.notes, *outside(log, interval, found.value))),
+        replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
     )
 
 

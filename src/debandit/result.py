@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.errors import InputError, printable
+from debandit.errors import InputError, printable, shorten
 from debandit.files import write_whole
 from debandit.intervals import Interval
 from debandit.tables import Column, decimals_for, render
@@ -30,6 +30,14 @@ _COLUMNS = (
     Column("corrected", "corrected mean", "number"),
 )
 _NEVER_PULLED = Column("never_pulled", "never pulled", "share")
+_DIFFERENCES = (
+    Column("arm", "arm", "text"),
+    Column("difference", "naive difference", "number"),
+    Column("difference_bias", "bias", "number"),
+    Column("difference_se", "± MC s.e.", "number"),
+    Column("corrected_difference", "corrected difference", "number"),
+)
+_EFFECTIVE = Column("effective", "effective size", "count")
 
 
 class Histogram(NamedTuple):
@@ -48,6 +56,35 @@ class Path(NamedTuple):
     means: Floats  # (arms, P)
 
 
+class Winner(NamedTuple):
+    """The arm that looks best, and the bias of the highest mean, whichever arm has it: the winner's curse."""
+
+    arm: str
+    naive: float
+    bias: float
+    bias_se: float
+    corrected: float
+
+
+class Differences(NamedTuple):
+    """Of each arm's mean to that of another arm; NaN for the control itself."""
+
+    to: tuple[str, ...]  # the named control, or of the other arms the one that looks best in the log
+    naive: Floats
+    bias: Floats
+    bias_se: Floats
+    corrected: Floats
+
+
+class Replays(NamedTuple):
+    """How the orders of the rewards were visited: see `reordering`."""
+
+    walks: int
+    steps: int  # of each walk
+    acceptance: float  # share of the steps after which the rule still made the same numbers of pulls
+    effective: Floats  # (arms,) so many independent orders would be as good; NaN where all have the same value
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything needed to run it again."""
@@ -64,6 +101,8 @@ class Settings:
     version: str
     interval: str = "none"  # as asked for
     level: float = 0.95
+    method: str = "bootstrap"
+    control: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +124,9 @@ class Debiased:
     histograms: tuple[Histogram, ...]  # of each arm's simulated means
     path: Path | None  # None if the log has no rounds
     interval: Interval
+    replays: Replays | None = None  # with the method rao-blackwell
+    winner: Winner | None = None  # None with that method
+    differences: Differences | None = None
 
     @property
     def low(self) -> Floats:
@@ -110,9 +152,45 @@ class Debiased:
                 "never_pulled": _or_none(self.never_pulled[k]),
                 "low": _or_none(self.low[k]),
                 "high": _or_none(self.high[k]),
+                **({"effective": _or_none(self.replays.effective[k])} if self.replays else {}),
+                **(self._comparison(k, self.differences) if self.differences else {}),
             }
             for k, label in enumerate(self.labels)
         ]
+
+    def _comparison(self, k: int, differences: Differences) -> dict[str, Any]:
+        """One arm's difference to another, and what it is as the best-looking one, if it is that."""
+        names = ("difference", "difference_bias", "difference_se", "corrected_difference")
+        winner = self.winner if self.winner and self.winner.arm == self.labels[k] else None
+        return {
+            "compared_with": differences.to[k],
+            **{name: _or_none(value[k]) for name, value in zip(names, differences[1:], strict=True)},
+            "best_bias": _or_none(winner.bias) if winner else None,
+            "best_se": _or_none(winner.bias_se) if winner else None,
+            "best_corrected": _or_none(winner.corrected) if winner else None,
+        }
+
+    def _comparison_lines(self) -> list[str]:
+        """The winner, and with a named control a table of differences."""
+        lines = []
+        if self.winner is not None:
+            arm, *values = self.winner
+            digits = decimals_for([self.winner.bias_se])
+            naive, bias, error, corrected = (f"{value + 0.0:,.{digits}f}" for value in values)
+            name = shorten(arm, 200)
+            lines = [
+                printable(
+                    f"Best-looking arm {name}: naive {naive}; the highest of all means is biased by {bias} "
+                    f"± {error}, so corrected as the winner {corrected}."
+                ),
+                "",
+            ]
+        if self.differences is not None and self.settings.control is not None:
+            rows = [row for row in self.rows() if row["arm"] != row["compared_with"]]
+            decimals = decimals_for(self.differences.bias_se.tolist())
+            title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
+            lines = [title, "", render(rows, _DIFFERENCES, decimals), "", *lines]
+        return lines
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas data frame."""
@@ -127,20 +205,29 @@ class Debiased:
             *_COLUMNS,
             *([limits] if interval.name != "none" else []),
             *([_NEVER_PULLED] if (self.never_pulled > 0).any() else []),
+            *([_EFFECTIVE] if self.replays else []),
         ]
         rows = [
             row | {"limits": pair} for row, pair in zip(self.rows(), zip(self.low, self.high, strict=True), strict=True)
         ]
+        how = f"method {settings.method}" if self.replays else f"world {settings.world}"
         lines = [
-            printable(
-                f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, world {settings.world}"
-            ),
+            printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, {how}"),
             "",
             render(rows, columns, decimals_for(self.bias_se.tolist())),
             "",
+            *self._comparison_lines(),
             printable(f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}."),
             *(map(printable, str(interval).split("\n")) if interval.name != "none" else []),
             *(f"note: {printable(note)}" for note in interval.notes),
+            *(
+                [
+                    f"{self.replays.walks:,} walks of {self.replays.steps:,} steps over the orders of the rewards, "
+                    f"{100 * self.replays.acceptance:.0f} % of them accepted; the second half counts."
+                ]
+                if self.replays
+                else []
+            ),
             *(f"warning: {printable(warning)}" for warning in self.warnings),
         ]
         return "\n".join(lines)
@@ -163,6 +250,10 @@ class Debiased:
             "warnings": list(self.warnings),
             "interval": {key: getattr(self.interval, key) for key in ("name", "level", "chosen", "known", "notes")},
             "arms": arms,
+            "winner": self.winner
+            and {k: v if isinstance(v, str) else _or_none(v) for k, v in self.winner._asdict().items()},
+            "replays": self.replays
+            and {name: value for name, value in self.replays._asdict().items() if name != "effective"},
             "path": self.path
             and {
                 "rounds": self.path.rounds.tolist(),
@@ -197,7 +288,7 @@ class Debiased:
         arms, path, settings = document["arms"], document["path"], dict(document["settings"])
         if not arms or not all(isinstance(settings[key], int) for key in ("seed", "horizon", "log_index")):
             raise ValueError("arms or settings")
-        unseen = settings.pop("unseen")
+        unseen, replays, winner = settings.pop("unseen"), document.get("replays"), document.get("winner")
 
         def column(key: str) -> Floats:
             return np.array([np.nan if arm[key] is None else float(arm[key]) for arm in arms])
@@ -221,6 +312,21 @@ class Debiased:
                 np.array(path["means"], dtype=np.float64),  # null becomes NaN
             ),
             interval=_interval(document.get("interval"), arms),
+            replays=replays
+            and Replays(
+                int(replays["walks"]), int(replays["steps"]), float(replays["acceptance"]), column("effective")
+            ),
+            winner=winner
+            and Winner(
+                str(winner["arm"]),
+                *(np.nan if winner[key] is None else float(winner[key]) for key in Winner._fields[1:]),
+            ),
+            differences=Differences(
+                tuple(str(arm["compared_with"]) for arm in arms),
+                *map(column, ("difference", "difference_bias", "difference_se", "corrected_difference")),
+            )
+            if winner
+            else None,
         )
 
 

@@ -76,6 +76,16 @@ def test_study_coverage(tmp_path):
     assert "coverage" in run("study", "list").stdout
 
 
+def test_methods_and_controls(trial):
+    options = ("debias", trial, "--arm", "drug", "--reward", "response", "--runs", 2000)
+    compared = run(*options, "--policy", "ucb(c=1)", "--control", "A").stdout
+    assert "Differences to A:" in compared
+    assert "Best-looking arm A" in compared
+    assert "The arms are A, B" in fails(2, *options, "--policy", "ucb(c=1)", "--control", "drug")
+    assert "accepted" in run(*options, "--policy", "ucb(c=1)", "--method", "rao-blackwell").stdout
+    assert "without randomness" in fails(1, *options, "--policy", "thompson", "--method", "rao-blackwell")
+
+
 def test_debias_to_json_matches_the_library(trial):
     columns = ("--arm", "drug", "--reward", "response")
     options = ("--policy", "ucb", "--world", "efron", "--runs", 2000, "--json", "r.json", "--threads", 1)

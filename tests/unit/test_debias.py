@@ -224,5 +224,5 @@ def test_a_failed_write_leaves_the_old_file(log, tmp_path, monkeypatch):
 def test_the_frame_has_the_rows(log):
     result = db.debias(log, db.UCB(), runs=100)
     frame = result.to_frame()
-    assert frame.to_dict("records") == result.rows()
+    assert frame.astype(object).where(frame.notna(), None).to_dict("records") == result.rows()
     np.testing.assert_array_equal(frame["corrected"], result.corrected)

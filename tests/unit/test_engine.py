@@ -168,7 +168,7 @@ def test_an_interrupt_stops_the_threads(monkeypatch):
 
     monkeypatch.setattr(spread, "load", lambda _: kernel)
     monkeypatch.setattr(spread, "_ROUNDS_PER_CHUNK", 1)
-    monkeypatch.setattr(spread, "_progress_bar", Interrupting)
+    monkeypatch.setattr(spread, "progress_bar", Interrupting)
     with pytest.raises(KeyboardInterrupt):
         db.simulate(db.UCB(), WORLDS["normal"], horizon=10, runs=10**6, threads=2)
     assert sum(begun) < 100  # of 3,907

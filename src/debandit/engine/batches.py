@@ -5,7 +5,7 @@ whose probabilities follow from totals, in worlds whose sums can be drawn.
 """
 
 import itertools
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,19 @@ def collect(wanted: Wanted, unit: int, world: int, places: slice, pulls: Ints, s
             at = np.clip((means - low) / (high - low) * bins, 0, bins - 1).astype(np.int64)
             for arm in range(pulls.shape[1]):
                 wanted.histogram[unit, arm] += np.bincount(at[pulled[:, arm], arm], minlength=bins)
+        if wanted.joint.shape[1]:
+            wanted.joint[unit] += compare(pulls, sums, truth, wanted.controls[world])
+
+
+def compare(pulls: Ints, sums: NDArray[Any], truth: Floats, controls: Ints) -> Floats:
+    """What `loop.compare` adds up, for runs of shape (runs, K)."""
+    means = np.where(pulls > 0, sums / np.maximum(pulls, 1), -np.inf)
+    best = np.argmax(means, axis=1)[:, None]
+    errors = np.where(pulls > 0, means - truth, np.nan)
+    every = np.column_stack((errors - errors[:, controls], np.take_along_axis(errors, best, axis=1)))
+    known = np.isfinite(every)
+    every = np.where(known, every, 0.0)
+    return np.stack((known.sum(axis=0), every.sum(axis=0), (every * every).sum(axis=0)), axis=1)
 
 
 class _Runs:

@@ -12,6 +12,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS = range(5)
+TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
 TIES = ("first", "last", "random")  # who wins among equal scores; a rule's data has the index
 FIRST, LAST, RANDOM = range(3)
 
@@ -93,6 +94,8 @@ class Wanted(NamedTuple):
     squares: Floats
     edges: Floats
     histogram: Ints
+    controls: Ints  # (W, K) the arm that each is compared with
+    joint: Floats  # (units, K + 1, 3) runs, errors and squares: of each difference, and of the highest mean
 
 
 def rule_data(

@@ -134,3 +134,35 @@ def collect(task, world, wanted, block, lane_unit, lane_place, filled):
                         low, high = wanted.edges[task.units[unit, 0], arm]
                         position = (total / pulls - low) / (high - low) * bins
                         wanted.histogram[unit, arm, min(max(np.int64(position), 0), bins - 1)] += 1
+        if wanted.tallies and wanted.joint.shape[1]:
+            compare(
+                lane,
+                wanted.controls[task.units[unit, 0]],
+                world.means[block.first_row[lane] :],
+                block,
+                wanted.joint[unit],
+            )
+
+
+@jit
+def compare(lane, controls, truth, block, joint):
+    """Add one run's differences between arms that it pulled, and its highest mean; of equals the first is highest."""
+    best, highest, arm_count = -1, -np.inf, block.arm_count
+    for arm in range(arm_count):
+        pulls, other = block.all_pulls[arm * LANES + lane], controls[arm]
+        if pulls > 0:
+            mean = block.all_sums[arm * LANES + lane] / pulls
+            if mean > highest:
+                best, highest = arm, mean
+            at = other * LANES + lane
+            if block.all_pulls[at] > 0:
+                add_error(mean - truth[arm] - (block.all_sums[at] / block.all_pulls[at] - truth[other]), joint[arm])
+    add_error(highest - truth[best], joint[arm_count])
+
+
+@jit
+def add_error(error, sums):
+    """To their number, total and squares."""
+    sums[0] += 1.0
+    sums[1] += error
+    sums[2] += error * error

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from debandit.engine.batches import compare
 from debandit.engine.data import Floats, RuleData, Task, Wanted, WorldData, rule_data
 from debandit.engine.kernels import load
 from debandit.errors import DebanditError, InputError, quoted, shorten
@@ -219,3 +220,6 @@ def _keep(arms: list[int], table: Floats, wanted: Wanted, unit: int, place: int,
             low, high = wanted.edges[index, seen].T
             position = ((means - low) / (high - low) * bins).astype(np.int64)
             wanted.histogram[unit, seen, np.clip(position, 0, bins - 1)] += 1
+        if wanted.joint.shape[1]:
+            truth = world.means[index * arm_count : (index + 1) * arm_count]
+            wanted.joint[unit] += compare(pulls[None], sums[None], truth, wanted.controls[index])

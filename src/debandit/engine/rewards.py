@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, SIGN_WEIGHTS
+from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, SIGN_WEIGHTS, TAPE
 from debandit.engine.jit import call, jit
 from debandit.engine.lanes import LANES, fill_uniforms, next_bits, next_normals, normal_pair
 
@@ -37,6 +37,11 @@ def draw_noise(world, block):
             first = pool_start[row]
             size = np.float64(pool_start[row + np.uint64(1)] - first)
             out[lane] = pool[np.uint64(first + np.int64(out[lane] * size))]
+    elif world.kind == TAPE:
+        for lane in range(LANES):
+            row = first_row[lane] + arms[lane]
+            at = world.pool_start[row] + np.int64(block.all_pulls[arms[lane] * LANES + lane])
+            out[lane] = world.pool[min(at, world.pool_start[row + 1] - 1)]
     else:
         for lane in range(LANES):
             out[lane] = _multiplier_draw(world, first_row[lane] + arms[lane], block.rng, lane)

@@ -29,7 +29,7 @@ from debandit.engine.processes import may_start_processes, process_pool
 from debandit.errors import InputError, shorten, work_elsewhere
 
 BLOCK = 256
-SIMULATE, DEBIAS = 1, 2  # purposes: under one seed their random streams are distinct
+SIMULATE, DEBIAS, REORDER = 1, 2, 3  # purposes: under one seed their random streams are distinct
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
@@ -78,6 +78,7 @@ class Need(NamedTuple):
     edges: Floats | None = None  # (W, K, 2), with tallies
     bins: int = 0
     tallies: bool = False
+    controls: Ints | None = None  # (W, K), with tallies
 
     def room(self, experiment: Experiment, units: Ints) -> Wanted:
         """Arrays for the results of these units."""
@@ -99,6 +100,8 @@ class Need(NamedTuple):
             squares=np.zeros(sums),
             edges=np.zeros((len(experiment.world_ids), arms, 2)) if self.edges is None else self.edges,
             histogram=np.zeros((*sums, self.bins), np.int64),
+            controls=np.zeros((len(experiment.world_ids), 0), np.int64) if self.controls is None else self.controls,
+            joint=np.zeros((rows, 0 if self.controls is None else arms + 1, 3)),
         )
 
 
@@ -111,6 +114,21 @@ class Tally(NamedTuple):
     errors: Floats  # (W, K) sum over those runs of mean - truth
     squares: Floats  # (W, K) sum of its squares
     histogram: Ints  # (W, K, bins) of the mean
+    joint: Floats  # (W, K + 1, 3) number, sum and squares of the errors of differences, and of the highest mean
+
+    @property
+    def joint_bias(self) -> Floats:
+        """Of each arm's difference to its control, over the runs that pulled both; the last is of the highest mean."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.joint[..., 1] / self.joint[..., 0]
+
+    @property
+    def joint_bias_se(self) -> Floats:
+        """Its Monte-Carlo standard error."""
+        count, _, squares = np.moveaxis(self.joint, -1, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error: Floats = np.sqrt(np.maximum(squares - count * self.joint_bias**2, 0.0) / (count - 1) / count)
+        return error
 
     @property
     def bias(self) -> Floats:
@@ -150,11 +168,12 @@ def tally(
     before: Tally | None = None,
     edges: Floats | None = None,
     bins: int = 0,
+    controls: Ints | None = None,
     workers: Workers = None,
 ) -> Tally:
     """Simulate runs[w] more runs of world w than `before` has and add them to its sums; keep only sums.
 
-    `edges` (W, K, 2) and `bins` ask for histograms of the means.
+    `edges` (W, K, 2) and `bins` ask for histograms of the means, `controls` (W, K) for differences to these arms.
     """
     shape = (len(experiment.world_ids), experiment.arm_count)
     counts = np.int64
@@ -164,10 +183,11 @@ def tally(
         np.zeros(shape),
         np.zeros(shape),
         np.zeros((*shape, bins), counts),
+        np.zeros((shape[0], 0 if controls is None else shape[1] + 1, 3)),
     )
     total = dict(zip(_SUMS, nothing if before is None else (sums.copy() for sums in before[1:]), strict=True))
     start = np.zeros(len(runs), np.int64) if before is None else before.runs
-    need = Need(tallies=True, edges=edges, bins=bins)
+    need = Need(tallies=True, edges=edges, bins=bins, controls=controls)
     for units, chunk in _run(experiment, _units(start, runs, _block(experiment)), need, workers):
         for name, sums in total.items():
             np.add.at(sums, units[:, 0], getattr(chunk, name))  # in the order of the runs, however they were cut
@@ -241,22 +261,23 @@ def _chunks(
     stop = np.zeros(3, np.int64)  # whether to stop; the run and the round in which a rule failed, counted from 1
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
     if pool is not workers:
-        _simulate(experiment.within(0, 0), units[:0], need, None, stop)  # compiles in this thread
+        simulate_here(experiment.within(0, 0), units[:0], need, None, stop)  # compiles in this thread
 
     def submit(start: int) -> tuple[Ints, Future[Wanted]]:
         chunk = units[start : start + size]
         first, end = chunk[0, 0], chunk[-1, 0] + 1
         part, local = experiment.within(first, end), chunk - [first, 0, 0]
-        wants = need if need.edges is None else need._replace(edges=need.edges[first:end])
+        stacks = {name: each[first:end] for name in ("edges", "controls") if (each := getattr(need, name)) is not None}
+        wants = need._replace(**stacks)
         if pool is workers:
             with work_elsewhere():
-                return chunk, pool.submit(_simulate, part, local, wants)
+                return chunk, pool.submit(simulate_here, part, local, wants)
         room = None if whole is None else _slice(whole, places[start], places[start + len(chunk)])
-        return chunk, pool.submit(_simulate, part, local, wants, room, stop)
+        return chunk, pool.submit(simulate_here, part, local, wants, room, stop)
 
     starts = iter(range(0, len(units), size))
     waiting: deque[tuple[Ints, Future[Wanted]]] = deque()
-    with _progress_bar(int(places[-1])) as bar:
+    with progress_bar(int(places[-1])) as bar:
         try:
             while True:
                 # a short queue, so that an interrupt need not wait for its filling nor memory grow with it
@@ -293,7 +314,7 @@ def width_of(executor: Executor) -> int:
     return int(getattr(executor, "_max_workers", None) or 8)
 
 
-def _simulate(
+def simulate_here(
     experiment: Experiment, units: Ints, need: Need, room: Wanted | None = None, stop: Ints | None = None
 ) -> Wanted:
     """One chunk, in this thread."""
@@ -327,7 +348,7 @@ def _not_compiled(policy: Rule, error: str) -> InputError:
 
 
 _KEPT = ("path_arms", "path_rewards", "pulls", "sums")  # one row for each run
-_SUMS = ("pull_totals", "pulled", "errors", "squares", "histogram")  # one row for each unit
+_SUMS = ("pull_totals", "pulled", "errors", "squares", "histogram", "joint")  # one row for each unit
 
 
 def _slice(whole: Wanted, first: int, end: int) -> Wanted:
@@ -347,7 +368,7 @@ def without_progress() -> Iterator[None]:
         _silent.reset(token)
 
 
-def _progress_bar(runs: int) -> "tqdm[Any]":
+def progress_bar(runs: int) -> "tqdm[Any]":
     """Shown after a second, and only to a person: on a terminal and for the main thread."""
     hidden = _silent.get() or threading.current_thread() is not threading.main_thread()
     return tqdm(total=runs, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=hidden or None)

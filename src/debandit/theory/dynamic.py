@@ -26,6 +26,8 @@ class TwoArms(NamedTuple):
     pulls: Floats  # expected
     never_pulled: Floats  # probability
     estimates: tuple[MeanDistribution, MeanDistribution]
+    difference: float  # E[mean2 - mean1 | both pulled] - (p2 - p1)
+    winner: float  # E[mean of the arm with the highest mean - its p]; of equals the first has it
 
 
 class _States(NamedTuple):
@@ -52,7 +54,12 @@ def exact_two_arms(policy: Policy | str, p1: float, p2: float, horizon: int) -> 
     bias = [_mean(law) - p for law, (_, _, p) in zip(laws, arms, strict=True)]
     pulls = [float((chance * n).sum()) for n, _, _ in arms]
     never = [float(chance[n == 0].sum()) for n, _, _ in arms]
-    return TwoArms(np.array(bias), np.array(pulls), np.array(never), (laws[0], laws[1]))
+    means = np.stack([np.where(n > 0, s / np.maximum(n, 1), -np.inf) for n, s, _ in arms])
+    both = (states.n1 > 0) & (states.n2 > 0) & (chance > 0)
+    share = chance[both] / max(chance[both].sum(), np.finfo(float).tiny)
+    difference = float((share * (means[1, both] - means[0, both])).sum()) - (p2 - p1) if both.any() else np.nan
+    winner = float((chance * (means.max(axis=0) - np.where(means[1] > means[0], p2, p1))).sum())
+    return TwoArms(np.array(bias), np.array(pulls), np.array(never), (laws[0], laws[1]), difference, winner)
 
 
 def exact_counts(policy: Policy | str, p1: float, p2: float, horizon: int) -> Floats:
