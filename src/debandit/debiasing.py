@@ -96,11 +96,13 @@ def debias(
     workers = checked_workers(threads, executor)
 
     rules = [rule.in_log(one) for one in logs]
+    choices = [bootstrap.chosen_for(one) for one in logs]
 
     def settings_of(i: int) -> Settings:
         return Settings(
             policy=str(rules[i]),
-            world=str(bootstrap),
+            world=str(choices[i][0]),
+            world_because=choices[i][1],
             unseen=None if stand_in is None else (stand_in.mean, stand_in.sd),
             runs_asked=count,
             seed=int(seed),
@@ -111,15 +113,18 @@ def debias(
             version=__version__,
         )
 
-    worlds = [_world_of(one, each, bootstrap, stand_in) for one, each in zip(logs, rules, strict=True)]
+    worlds = [
+        _world_of(one, each, chosen, stand_in) for one, each, (chosen, _) in zip(logs, rules, choices, strict=True)
+    ]
     doubts = check_before_debiasing(
         logs, rules, seed=int(seed), unseen=stand_in, force=force, threads=threads, executor=executor
     )
     results: dict[int, Debiased] = {}
     for batch, experiment in _stacks(logs, worlds, rules, int(seed), log_index):
-        estimates = _estimate(experiment, [logs[i] for i in batch], count, workers)
+        variances = [worlds[i].variances for i in batch]
+        estimates = _estimate(experiment, [logs[i] for i in batch], variances, count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
-            results[i] = _result(logs[i], estimate, settings_of(i), doubts[i])
+            results[i] = _result(logs[i], worlds[i], estimate, settings_of(i), doubts[i])
     ordered = [results[i] for i in range(len(logs))]
     return ordered[0] if isinstance(log, ExperimentLog) else ordered
 
@@ -149,11 +154,11 @@ def estimated_biases(
 def _stacks(
     logs: Sequence[ExperimentLog], worlds: Sequence[World], policies: Sequence[Policy], seed: int, log_index: int
 ) -> Iterator[tuple[list[int], spread.Experiment]]:
-    """Logs with the same rule and number of arms and rounds as stacks of worlds, with their places among the logs."""
+    """Logs alike in rule, kind of world, arms and rounds as stacks of worlds, with their places among the logs."""
     alike = defaultdict(list)
     for i, (log, rule) in enumerate(zip(logs, policies, strict=True)):
-        alike[rule, len(log.labels), log.horizon].append(i)
-    for (policy, _, horizon), indices in alike.items():
+        alike[rule, len(log.labels), log.horizon, worlds[i].name].append(i)
+    for (policy, _, horizon, _), indices in alike.items():
         for start in range(0, len(indices), _LOGS_AT_ONCE):
             batch = indices[start : start + _LOGS_AT_ONCE]
             data, ids = _stack([worlds[i].data() for i in batch]), np.array(batch) + log_index
@@ -205,12 +210,16 @@ def _stack(worlds: list[WorldData]) -> WorldData:
 
 
 def _estimate(
-    experiment: spread.Experiment, logs: list[ExperimentLog], runs: RunCount, workers: spread.Workers
+    experiment: spread.Experiment,
+    logs: list[ExperimentLog],
+    variances: list[Floats],
+    runs: RunCount,
+    workers: spread.Workers,
 ) -> list[_Estimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, workers)
     with np.errstate(invalid="ignore", divide="ignore"):
-        target = AUTO_TARGET * np.array([np.sqrt(log.variances / log.pulls) for log in logs])
+        target = AUTO_TARGET * np.sqrt(np.array([each / log.pulls for each, log in zip(variances, logs, strict=True)]))
     target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
     more = np.full(len(logs), AUTO_FIRST if runs == "auto" else runs)
     total = None
@@ -258,7 +267,7 @@ def _histogram_edges(experiment: spread.Experiment, workers: spread.Workers) -> 
     return np.stack((low - margin, high + margin), axis=-1)
 
 
-def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts: list[str]) -> Debiased:
+def _result(log: ExperimentLog, world: World, estimate: _Estimate, settings: Settings, doubts: list[str]) -> Debiased:
     corrected = log.means - estimate.bias
     bias = np.where(log.pulls > 0, estimate.bias, np.nan)
     histograms = tuple(
@@ -276,30 +285,29 @@ def _result(log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts:
         never_pulled=estimate.never_pulled,
         runs=estimate.runs,
         stopped_because=estimate.stopped_because,
-        warnings=(*doubts, *_warnings(log, bias, estimate, corrected)),
+        warnings=(*doubts, *_warnings(log, world, bias, estimate, corrected)),
         settings=settings,
         histograms=histograms,
         path=_thinned_path(log),
     )
 
 
-def _warnings(log: ExperimentLog, bias: Floats, estimate: _Estimate, corrected: Floats) -> list[str]:
+def _warnings(log: ExperimentLog, world: World, bias: Floats, estimate: _Estimate, corrected: Floats) -> list[str]:
     def named(which: Any) -> str:
         return listed([log.labels[k] for k in np.flatnonzero(which)])
 
-    once = log.pulls == 1
-    constant = (log.pulls > 1) & (log.variances == 0)
+    once, constant = log.pulls == 1, (log.pulls > 1) & (log.variances == 0)
+    still, lent = world.variances == 0, not world.binary
     outside = log.binary & ((corrected < 0) | (corrected > 1))
     with np.errstate(invalid="ignore"):
         unsure = (np.abs(bias) < 2 * estimate.bias_se) & (estimate.bias_se > 0)
     seldom = (log.pulls > 0) & ~(estimate.bias_se >= 0)
     found = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
-        (once, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
-        (
-            constant,
-            "all its rewards are the same, so its bootstrap world has no variance and shows no bias",
-        ),
+        (once & still, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
+        (constant & still, "all its rewards are the same, so its bootstrap world has no variance and shows no bias"),
+        (once & ~still & lent, "pulled once, so the spread of its bootstrap world is borrowed"),
+        (constant & ~still & lent, "all its rewards are the same, so the spread of its bootstrap world is borrowed"),
         (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
         (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),

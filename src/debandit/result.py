@@ -61,6 +61,7 @@ class Settings:
     log_index: int  # its place among the logs of one call
     binary: bool
     version: str
+    world_because: str = ""  # why it was chosen, if that was left to debandit
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,7 @@ class Debiased:
         lines = [
             printable(
                 f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, world {settings.world}"
+                + (f" (auto: {settings.world_because})" if settings.world_because else "")
             ),
             "",
             render(self.rows(), columns, decimals_for(self.bias_se.tolist())),

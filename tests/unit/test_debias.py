@@ -145,7 +145,7 @@ def test_what_does_not_fit_is_refused(log):
     with pytest.raises(db.InputError, match="0/1 rewards, but the log"):
         db.debias(log, db.BetaThompson())
     binary = db.ExperimentLog(["a", "b"] * 10, [0, 1] * 10)
-    with pytest.raises(db.InputError, match="efron"):
+    with pytest.raises(db.InputError, match="jeffreys"):
         db.debias(binary, db.BetaThompson())
     assert db.debias(binary, db.BetaThompson(), world="efron", runs=100).runs == 100
     for other in ("trial.csv", [log, 5]):
