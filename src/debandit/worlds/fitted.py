@@ -91,9 +91,12 @@ class SmoothedBootstrap(Bootstrap):
     sd: float | None = None
 
     def __post_init__(self) -> None:
-        good = isinstance(self.sd, (int, float, np.number)) and not isinstance(self.sd, bool) and 0 < self.sd <= 1e100
-        if self.sd is not None and not good:
+        if self.sd is None:
+            return
+        number = isinstance(self.sd, (int, float, np.number)) and not isinstance(self.sd, bool)
+        if not (number and 0 < float(self.sd) <= 1e100):
             raise InputError(f"sd must be a number above 0, not {quoted(self.sd)}", where="world smoothed")
+        object.__setattr__(self, "sd", float(self.sd))
 
     def fit(self, log: Observed, unseen: Unseen | None = None) -> Smoothed:
         pool = _pool(log, unseen)
