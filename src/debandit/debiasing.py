@@ -297,7 +297,7 @@ def _warnings(log: ExperimentLog, world: World, bias: Floats, estimate: _Estimat
         return listed([log.labels[k] for k in np.flatnonzero(which)])
 
     once, constant = log.pulls == 1, (log.pulls > 1) & (log.variances == 0)
-    still, lent = world.variances == 0, not world.binary
+    still, lent = world.variances == 0, np.full(log.pulls.shape, not world.binary)
     outside = log.binary & ((corrected < 0) | (corrected > 1))
     with np.errstate(invalid="ignore"):
         unsure = (np.abs(bias) < 2 * estimate.bias_se) & (estimate.bias_se > 0)
@@ -307,6 +307,7 @@ def _warnings(log: ExperimentLog, world: World, bias: Floats, estimate: _Estimat
         (once & still, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
         (constant & still, "all its rewards are the same, so its bootstrap world has no variance and shows no bias"),
         (once & ~still & lent, "pulled once, so the spread of its bootstrap world is borrowed"),
+        (once & ~still & ~lent, "pulled once, so its bootstrap world is half a guess"),
         (constant & ~still & lent, "all its rewards are the same, so the spread of its bootstrap world is borrowed"),
         (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),

@@ -35,6 +35,7 @@ def directory(tmp_path_factory):
         ("docs/own-rules.md", 1),
         ("docs/identify.md", 1),
         ("docs/datasets.md", 3),
+        ("docs/worlds.md", 1),
     ],
 )
 def test_console_blocks(directory, name, least):

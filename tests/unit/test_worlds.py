@@ -190,6 +190,7 @@ def test_all_zeros_in_a_binary_arm():
     assert result.corrected[0] > Z * result.bias_se[0]
     assert not any("no variance" in warning or "borrowed" in warning for warning in result.warnings)
     assert abs(debiased(log, world="efron").corrected[0]) < 1e-12  # control
+    assert "a: pulled once, so its bootstrap world is half a guess" in debiased(log_of([0], [1, 1, 0, 1])).warnings
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
