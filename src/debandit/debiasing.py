@@ -38,7 +38,7 @@ def debias(
     log: ExperimentLog,
     policy: Policy | str,
     *,
-    world: Bootstrap | str = "gaussian",
+    world: Bootstrap | str = "auto",
     runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
@@ -52,7 +52,7 @@ def debias(
     log: Sequence[ExperimentLog],
     policy: Policy | str,
     *,
-    world: Bootstrap | str = "gaussian",
+    world: Bootstrap | str = "auto",
     runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
@@ -65,7 +65,7 @@ def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
     policy: Policy | str,
     *,
-    world: Bootstrap | str = "gaussian",
+    world: Bootstrap | str = "auto",
     runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
@@ -75,6 +75,9 @@ def debias(
     force: bool = False,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
+
+    `world="auto"` is jeffreys for 0/1 rewards, gaussian for a log of means and variances only, and else smoothed; the
+    result says which and why. See docs/worlds.md.
 
     `runs="auto"` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
     sample mean, at most 200,000. `unseen=(mean, sd)` gives arms without a reward a world. Many logs in one call give
