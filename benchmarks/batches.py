@@ -29,9 +29,7 @@ def main():
     for rule, place in RULES:
         policy = db.Batched(rule, size=BATCH)
         log = db.simulate(policy, place, horizon=USERS, runs=1, seed=5, paths=True).log(0)
-        whole, result = seconds(
-            lambda log=log, policy=policy: db.debias(log, policy, world="efron" if log.binary else "gaussian")
-        )
+        whole, result = seconds(lambda log=log, policy=policy: db.debias(log, policy))
         small = db.Batched(rule, size=20)  # below the size from which batches are steps
         each, _ = seconds(lambda small=small, place=place: db.simulate(small, place, horizon=SHORT, runs=256))
         rounds = each / (256 * SHORT) * result.runs * USERS

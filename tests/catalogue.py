@@ -70,6 +70,7 @@ WORLDS = {
     "bernoulli": db.worlds.Bernoulli(means=[0.3, 0.6, 0.5]),
     "empirical": db.worlds.Empirical(SKEWED),
     "empirical-binary": db.worlds.Empirical(WINS),
+    "smoothed": db.worlds.Smoothed(SKEWED, sds=[0.5, 0.1, 1.0]),
     "multiplier-gaussian": db.worlds.Multiplier(SKEWED),
     "multiplier-rademacher": db.worlds.Multiplier(SKEWED, weights="rademacher"),
 }

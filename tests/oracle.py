@@ -388,6 +388,7 @@ class Exact(NamedTuple):
     bias: np.ndarray  # given that the arm was pulled
     pulls: np.ndarray
     never_pulled: np.ndarray
+    state: np.ndarray  # the probability of every (n1, s1, s2) in the end
 
 
 def enumerate_two_arms(rule: Rule, p1: float, p2: float, horizon: int) -> Exact:
@@ -421,4 +422,4 @@ def enumerate_two_arms(rule: Rule, p1: float, p2: float, horizon: int) -> Exact:
         bias.append((state * pulled * mean).sum() / share - p)
         pulls.append((state * n).sum())
         never.append((state * ~pulled).sum())
-    return Exact(np.array(bias), np.array(pulls), np.array(never))
+    return Exact(np.array(bias), np.array(pulls), np.array(never), state)

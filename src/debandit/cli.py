@@ -128,7 +128,13 @@ def commands() -> None:
 
 @commands.command(cls=_WithListing)
 @_log_and_rule
-@click.option("--world", default="gaussian", show_default=True, metavar="WORLD", help="The bootstrap world.")
+@click.option(
+    "--world",
+    default="auto",
+    show_default=True,
+    metavar="WORLD",
+    help="The bootstrap world; auto: jeffreys if all rewards are 0 or 1, else smoothed. The paper's is gaussian.",
+)
 @click.option(
     "--runs",
     callback=_read_runs,

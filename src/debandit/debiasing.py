@@ -43,7 +43,7 @@ def debias(
     log: ExperimentLog,
     policy: Policy | str,
     *,
-    world: Bootstrap | str = "gaussian",
+    world: Bootstrap | str = "auto",
     runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
@@ -61,7 +61,7 @@ def debias(
     log: Sequence[ExperimentLog],
     policy: Policy | str,
     *,
-    world: Bootstrap | str = "gaussian",
+    world: Bootstrap | str = "auto",
     runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
@@ -78,7 +78,7 @@ def debias(
     log: ExperimentLog | Sequence[ExperimentLog],
     policy: Policy | str,
     *,
-    world: Bootstrap | str = "gaussian",
+    world: Bootstrap | str = "auto",
     runs: RunCount = "auto",
     seed: int = 0,
     unseen: tuple[float, float] | None = None,
@@ -92,6 +92,9 @@ def debias(
     control: str | None = None,
 ) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
+
+    `world="auto"` is jeffreys for 0/1 rewards, gaussian for a log of means and variances only, and else smoothed; the
+    result says which and why. See docs/worlds.md.
 
     `runs="auto"` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
     sample mean, at most 200,000. `unseen=(mean, sd)` gives arms without a reward a world. Many logs in one call give
@@ -125,11 +128,16 @@ def debias(
     intervals = [interval_of(one, interval, level) for one in logs]
 
     rules = [rule.in_log(one) for one in logs]
+    choices = [
+        bootstrap.chosen_for(one, each.in_large_batches(len(one.labels), one.horizon))
+        for one, each in zip(logs, rules, strict=True)
+    ]
 
     def settings_of(i: int) -> Settings:
         return Settings(
             policy=str(rules[i]),
-            world=str(bootstrap),
+            world=str(choices[i][0]),
+            world_because=choices[i][1],
             unseen=None if stand_in is None else (stand_in.mean, stand_in.sd),
             runs_asked=count,
             seed=int(seed),
@@ -157,18 +165,21 @@ def debias(
             (doubt,) = check_before_debiasing(
                 [one], [each], seed=int(seed), unseen=None, force=force, threads=threads, executor=executor
             )
-            found.append(_reordered(one, unbiased, replace(settings_of(i), world="none"), doubt, intervals[i]))
+            settings = replace(settings_of(i), world="none", world_because="")
+            found.append(_reordered(one, unbiased, settings, doubt, intervals[i]))
         return found[0] if isinstance(log, ExperimentLog) else found
-    worlds = [_world_of(one, each, bootstrap, stand_in) for one, each in zip(logs, rules, strict=True)]
+    worlds = [
+        _world_of(one, each, chosen, stand_in) for one, each, (chosen, _) in zip(logs, rules, choices, strict=True)
+    ]
     doubts = check_before_debiasing(
         logs, rules, seed=int(seed), unseen=stand_in, force=force, threads=threads, executor=executor
     )
     results: dict[int, Debiased] = {}
     for batch, experiment in _stacks(logs, worlds, rules, int(seed), log_index):
-        compared = np.stack([controls[i] for i in batch])
-        estimates = _estimate(experiment, [logs[i] for i in batch], compared, count, workers)
+        compared, variances = np.stack([controls[i] for i in batch]), [worlds[i].variances for i in batch]
+        estimates = _estimate(experiment, [logs[i] for i in batch], variances, compared, count, workers)
         for i, estimate in zip(batch, estimates, strict=True):
-            results[i] = _result(logs[i], estimate, settings_of(i), doubts[i], intervals[i])
+            results[i] = _result(logs[i], worlds[i], estimate, settings_of(i), doubts[i], intervals[i])
     ordered = [results[i] for i in range(len(logs))]
     return ordered[0] if isinstance(log, ExperimentLog) else ordered
 
@@ -198,11 +209,11 @@ def estimated_biases(
 def _stacks(
     logs: Sequence[ExperimentLog], worlds: Sequence[World], policies: Sequence[Policy], seed: int, log_index: int
 ) -> Iterator[tuple[list[int], spread.Experiment]]:
-    """Logs with the same rule and number of arms and rounds as stacks of worlds, with their places among the logs."""
+    """Logs alike in rule, kind of world, arms and rounds as stacks of worlds, with their places among the logs."""
     alike = defaultdict(list)
     for i, (log, rule) in enumerate(zip(logs, policies, strict=True)):
-        alike[rule, len(log.labels), log.horizon].append(i)
-    for (policy, _, horizon), indices in alike.items():
+        alike[rule, len(log.labels), log.horizon, worlds[i].name].append(i)
+    for (policy, _, horizon, _), indices in alike.items():
         for start in range(0, len(indices), _LOGS_AT_ONCE):
             batch = indices[start : start + _LOGS_AT_ONCE]
             data, ids = _stack([worlds[i].data() for i in batch]), np.array(batch) + log_index
@@ -257,12 +268,17 @@ def _stack(worlds: list[WorldData]) -> WorldData:
 
 
 def _estimate(
-    experiment: spread.Experiment, logs: list[ExperimentLog], controls: Ints, runs: RunCount, workers: spread.Workers
+    experiment: spread.Experiment,
+    logs: list[ExperimentLog],
+    variances: list[Floats],
+    controls: Ints,
+    runs: RunCount,
+    workers: spread.Workers,
 ) -> list[_Estimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, workers)
     with np.errstate(invalid="ignore", divide="ignore"):
-        target = AUTO_TARGET * np.array([np.sqrt(log.variances / log.pulls) for log in logs])
+        target = AUTO_TARGET * np.sqrt(np.array([each / log.pulls for each, log in zip(variances, logs, strict=True)]))
     target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
     more = np.full(len(logs), AUTO_FIRST if runs == "auto" else runs)
     total = None
@@ -331,7 +347,12 @@ def _histogram_edges(experiment: spread.Experiment, workers: spread.Workers) -> 
 
 
 def _result(
-    log: ExperimentLog, estimate: _Estimate, settings: Settings, doubts: list[str], interval: Interval
+    log: ExperimentLog,
+    world: World,
+    estimate: _Estimate,
+    settings: Settings,
+    doubts: list[str],
+    interval: Interval,
 ) -> Debiased:
     corrected = log.means - estimate.bias
     bias = np.where(log.pulls > 0, estimate.bias, np.nan)
@@ -350,7 +371,7 @@ def _result(
         never_pulled=estimate.never_pulled,
         runs=estimate.runs,
         stopped_because=estimate.stopped_because,
-        warnings=(*doubts, *_warnings(log, bias, estimate, corrected)),
+        warnings=(*doubts, *_warnings(log, world, bias, estimate, corrected)),
         settings=settings,
         histograms=histograms,
         path=_thinned_path(log),
@@ -407,23 +428,23 @@ def _reordered(
     )
 
 
-def _warnings(log: ExperimentLog, bias: Floats, estimate: _Estimate, corrected: Floats) -> list[str]:
+def _warnings(log: ExperimentLog, world: World, bias: Floats, estimate: _Estimate, corrected: Floats) -> list[str]:
     def named(which: Any) -> str:
         return listed([log.labels[k] for k in np.flatnonzero(which)])
 
-    once = log.pulls == 1
-    constant = (log.pulls > 1) & (log.variances == 0)
+    once, constant = log.pulls == 1, (log.pulls > 1) & (log.variances == 0)
+    still, lent = world.variances == 0, np.full(log.pulls.shape, not world.binary)
     outside = log.binary & ((corrected < 0) | (corrected > 1))
     with np.errstate(invalid="ignore"):
         unsure = (np.abs(bias) < 2 * estimate.bias_se) & (estimate.bias_se > 0)
     seldom = (log.pulls > 0) & ~(estimate.bias_se >= 0)
     found = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
-        (once, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
-        (
-            constant,
-            "all its rewards are the same, so its bootstrap world has no variance and shows no bias",
-        ),
+        (once & still, "pulled once, so its bootstrap world has no variance and its bias is not to be trusted"),
+        (constant & still, "all its rewards are the same, so its bootstrap world has no variance and shows no bias"),
+        (once & ~still & lent, "pulled once, so the spread of its bootstrap world is borrowed"),
+        (once & ~still & ~lent, "pulled once, so its bootstrap world is half a guess"),
+        (constant & ~still & lent, "all its rewards are the same, so the spread of its bootstrap world is borrowed"),
         (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
         (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),

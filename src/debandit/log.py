@@ -148,6 +148,11 @@ class ExperimentLog:
         """Arms without a reward."""
         return [label for label, n in zip(self.labels, self.pulls, strict=True) if n == 0]
 
+    @property
+    def has_rewards(self) -> bool:
+        """Whether `samples` knows them; of 0/1 rewards the counts are enough."""
+        return self.rounds is not None or self.binary
+
     def samples(self) -> list[Floats]:
         """Each arm's rewards in the order of time."""
         if self.rounds is not None:

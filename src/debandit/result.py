@@ -103,6 +103,7 @@ class Settings:
     level: float = 0.95
     method: str = "bootstrap"
     control: str | None = None
+    world_because: str = ""  # why it was chosen, if that was left to debandit
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +211,8 @@ class Debiased:
         rows = [
             row | {"limits": pair} for row, pair in zip(self.rows(), zip(self.low, self.high, strict=True), strict=True)
         ]
-        how = f"method {settings.method}" if self.replays else f"world {settings.world}"
+        why = f" (auto: {settings.world_because})" if settings.world_because else ""
+        how = f"method {settings.method}" if self.replays else f"world {settings.world}{why}"
         lines = [
             printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, {how}"),
             "",

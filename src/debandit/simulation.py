@@ -52,6 +52,11 @@ class Runs:
         """Whether all rewards are 0 or 1."""
         return self.world.binary
 
+    @property
+    def has_rewards(self) -> bool:
+        """Whether every round was kept."""
+        return self.path_rewards is not None
+
     def pool(self) -> Floats:
         """All rewards, run after run, and within a run arm after arm."""
         arms, rewards = self.paths()
@@ -163,7 +168,7 @@ def fits(policy: Policy, world: World) -> None:
         raise InputError(
             f"{policy.name} is a rule for 0/1 rewards, but the rewards of the world {world.name} are not 0/1",
             where="world",
-            remedy="Use the world bernoulli to simulate, or efron to debias a log of 0/1 rewards.",
+            remedy="Use the world bernoulli to simulate, or jeffreys to debias a log of 0/1 rewards.",
         )
 
 

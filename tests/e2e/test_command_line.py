@@ -50,12 +50,12 @@ def test_debias(trial):
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""  # no progress bar where there is no terminal
     lines = result.stdout.splitlines()
-    assert lines[0] == "2 arms, 100 rounds; rule ucb(c=1), world gaussian"
+    assert lines[0] == "2 arms, 100 rounds; rule ucb(c=1), world smoothed (auto: the rewards are not just 0 and 1)"
     titles = "arm pulls naive mean bias ± MC s.e. corrected mean 95 % interval"
     assert lines[2].split() == titles.split()
     assert [line.split()[:3] for line in lines[4:6]] == [["A", "91", "1.479"], ["B", "9", "0.706"]]
-    assert "seed 1" in lines[7]
-    assert "pooled-t, centred on the observed mean (auto: " in lines[8]
+    assert "seed 1" in lines[9]
+    assert "pooled-t, centred on the observed mean (auto: " in lines[10]
 
 
 def test_intervals(trial):
@@ -178,7 +178,13 @@ def test_the_embedded_trial_is_a_log_of_ucb():
 def test_help_and_version():
     assert run("--version").stdout.strip() == f"debandit, version {debandit.__version__}"
     text = run("debias", "--help").stdout
-    for part in ("--unseen", "thompson(prior_mean=0.0", "multiplier(weights='gaussian')"):
+    for part in (
+        "--unseen",
+        "thompson(prior_mean=0.0",
+        "multiplier(weights='gaussian')",
+        "auto: jeffreys if",
+        "default: auto",
+    ):
         assert part in text
     assert "bernoulli(means=...)" in run("simulate", "--help").stdout
 

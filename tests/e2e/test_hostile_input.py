@@ -151,7 +151,9 @@ def test_ten_thousand_arms(tmp_path):
     rng = random.Random(1)
     rows = [f"a{i},{rng.random():.3f}\n" for i in range(10_000)]
     (tmp_path / "log.csv").write_text("arm,reward\n" + "".join(rows))
-    code, output, errors = run(tmp_path, "debias", "log.csv", "--policy", "ucb", "--runs", 10)
+    debias = ("debias", "log.csv", "--policy", "ucb", "--runs", 10)
+    assert "smoothed(sd=...)" in refused(tmp_path, *debias, code=1)  # each is pulled once
+    code, output, errors = run(tmp_path, *debias, "--world", "smoothed(sd=0.3)")
     assert (code, errors) == (0, "")
     assert len(output.splitlines()) > 10_000
     assert len(output.splitlines()[-1]) < 300  # a warning about all of them names a few

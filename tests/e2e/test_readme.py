@@ -37,6 +37,7 @@ def directory(tmp_path_factory):
         ("docs/datasets.md", 3),
         ("docs/wrappers.md", 1),
         ("docs/intervals.md", 1),
+        ("docs/worlds.md", 1),
     ],
 )
 def test_console_blocks(directory, name, least):

@@ -48,7 +48,7 @@ def test_rows_are_what_simulate_and_debias_say():
     rows = SMALL.run().rows
     seed = UCB.seed(5, 0)
     runs = db.simulate(UCB.policy, UCB.world, horizon=20, runs=300, seed=seed, paths=True)
-    results = db.debias([runs.log(i) for i in range(300)], UCB.policy, runs=20, seed=seed)
+    results = db.debias([runs.log(i) for i in range(300)], UCB.policy, world="gaussian", runs=20, seed=seed)
     corrected = np.array([result.corrected for result in results])
     for method, estimates in (("naive", runs.means), ("gaussian", corrected)):
         errors = estimates - UCB.world.means

@@ -29,8 +29,12 @@ class ByTotals(Protocol):
 
 def can_step(rule: RuleData, world: WorldData, horizon: int, wanted: Wanted) -> bool:
     """Whether batches are large, nobody asks for their rounds, and the world's sums can be drawn."""
-    large = len(rule.plan.ends) > 0 and horizon >= LARGE * len(rule.plan.ends)
-    return large and not wanted.paths and not rule.hold and _drawable(world)
+    return are_large(rule.plan.ends, horizon) and not wanted.paths and not rule.hold and _drawable(world)
+
+
+def are_large(ends: Ints, horizon: int) -> bool:
+    """Batches that end so."""
+    return len(ends) > 0 and horizon >= LARGE * len(ends)
 
 
 def _drawable(world: WorldData) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS = range(5)
+NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, SMOOTHED = range(6)
 TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
 TIES = ("first", "last", "random")  # who wins among equal scores; a rule's data has the index
 FIRST, LAST, RANDOM = range(3)
@@ -22,8 +22,8 @@ class WorldData(NamedTuple):
 
     kind: int
     means: Floats  # (W * K,) the truth; for Bernoulli arms also the probability
-    sds: Floats  # (W * K,) normal worlds
-    pool: Floats  # values to draw from (empirical) or to weigh (multiplier)
+    sds: Floats  # (W * K,) of the normal part (normal and smoothed)
+    pool: Floats  # values to draw from (empirical and smoothed) or to weigh (multiplier)
     pool_start: Ints  # (W * K + 1,)
 
 

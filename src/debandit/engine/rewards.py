@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, SIGN_WEIGHTS, TAPE
+from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, SIGN_WEIGHTS, SMOOTHED, TAPE
 from debandit.engine.jit import call, jit
 from debandit.engine.lanes import LANES, fill_uniforms, next_bits, next_normals, normal_pair
 
@@ -24,19 +24,24 @@ def draw_noise(world, block):
     if world.kind == NORMAL:
         return next_normals(block)
     first_row, arms, out = block.first_row, block.arms, block.noise[2]
-    if world.kind == BERNOULLI or world.kind == EMPIRICAL:
+    drawn = world.kind == EMPIRICAL or world.kind == SMOOTHED
+    if drawn or world.kind == BERNOULLI:
         fill_uniforms(block, out)
     if world.kind == BERNOULLI:
         means = world.means
         for lane in range(LANES):
             out[lane] = 1.0 if out[lane] < means[np.uint64(first_row[lane] + arms[lane])] else 0.0
-    elif world.kind == EMPIRICAL:
+    elif drawn:
         pool, pool_start = world.pool, world.pool_start
         for lane in range(LANES):
             row = np.uint64(first_row[lane] + arms[lane])
             first = pool_start[row]
             size = np.float64(pool_start[row + np.uint64(1)] - first)
             out[lane] = pool[np.uint64(first + np.int64(out[lane] * size))]
+        if world.kind == SMOOTHED:
+            sds, normals = world.sds, block.noise[next_normals(block)]
+            for lane in range(LANES):
+                out[lane] += sds[np.uint64(first_row[lane] + arms[lane])] * normals[lane]
     elif world.kind == TAPE:
         for lane in range(LANES):
             row = first_row[lane] + arms[lane]

@@ -80,6 +80,10 @@ class Policy(ABC):
         answers = self.kernel == INDEX or type(self).probabilities is not Policy.probabilities
         return answers and type(self).path_probabilities is Policy.path_probabilities
 
+    def in_large_batches(self, arm_count: int, horizon: int) -> bool:
+        """Whether it only ever sees sums of many rewards."""
+        return False
+
     def batch_chances(self, known: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """Of every arm in a batch that begins after `known` rounds with these totals, of shape (..., K)."""
         return self.probabilities(known, pulls, sums, horizon)

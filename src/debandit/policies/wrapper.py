@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from debandit.engine.batches import are_large
 from debandit.engine.data import Floats, Ints, Plan, RuleData
 from debandit.engine.kernels import KernelName
 from debandit.engine.objects import ObjectKernel
@@ -74,6 +75,9 @@ class Wrapper(Policy):
     @property
     def by_totals(self) -> bool:
         return self.core.by_totals
+
+    def in_large_batches(self, arm_count: int, horizon: int) -> bool:
+        return self.by_totals and are_large(self.plan(arm_count, horizon).ends, horizon)
 
     def batch_chances(self, known: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         return self.core.probabilities(known, pulls, sums, horizon)

@@ -4,13 +4,25 @@ from debandit import spec
 from debandit.errors import InputError, shorten
 from debandit.worlds.bernoulli import Bernoulli
 from debandit.worlds.empirical import Empirical
-from debandit.worlds.fitted import Bootstrap, Efron, Gaussian, MultiplierBootstrap, Unseen
+from debandit.worlds.fitted import (
+    Auto,
+    Bootstrap,
+    Efron,
+    Gaussian,
+    Jeffreys,
+    MultiplierBootstrap,
+    SmoothedBootstrap,
+    Unseen,
+)
 from debandit.worlds.multiplier import Multiplier
 from debandit.worlds.normal import Normal
+from debandit.worlds.smoothed import Smoothed
 from debandit.worlds.world import World
 
-GIVEN: dict[str, type[World]] = {world.name: world for world in (Normal, Bernoulli, Empirical, Multiplier)}
-FITTED: dict[str, type[Bootstrap]] = {world.name: world for world in (Gaussian, Efron, MultiplierBootstrap)}
+GIVEN: dict[str, type[World]] = {world.name: world for world in (Normal, Bernoulli, Empirical, Smoothed, Multiplier)}
+FITTED: dict[str, type[Bootstrap]] = {
+    world.name: world for world in (Auto, SmoothedBootstrap, Jeffreys, Gaussian, Efron, MultiplierBootstrap)
+}
 
 
 def as_world(world: World | str, where: str = "world") -> World:
@@ -36,14 +48,18 @@ def as_bootstrap(world: Bootstrap | str, where: str = "world") -> Bootstrap:
 __all__ = [
     "FITTED",
     "GIVEN",
+    "Auto",
     "Bernoulli",
     "Bootstrap",
     "Efron",
     "Empirical",
     "Gaussian",
+    "Jeffreys",
     "Multiplier",
     "MultiplierBootstrap",
     "Normal",
+    "Smoothed",
+    "SmoothedBootstrap",
     "Unseen",
     "World",
     "as_bootstrap",

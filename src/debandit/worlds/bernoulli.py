@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from debandit.engine.data import BERNOULLI, WorldData
+from debandit.engine.data import BERNOULLI, Floats, WorldData
 from debandit.worlds.world import World, checked, no_pool
 
 
@@ -20,6 +20,10 @@ class Bernoulli(World):
     @property
     def binary(self) -> bool:
         return True
+
+    @property
+    def variances(self) -> Floats:
+        return self.means * (1 - self.means)
 
     def options(self) -> dict[str, Any]:
         return {"means": self.means.tolist()}

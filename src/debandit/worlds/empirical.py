@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from debandit.engine.data import EMPIRICAL, WorldData
+from debandit.engine.data import EMPIRICAL, Floats, WorldData
 from debandit.worlds.world import Pool, World, pool_of
 
 
@@ -20,6 +20,10 @@ class Empirical(World):
     @property
     def binary(self) -> bool:
         return bool(np.isin(self._pool.values, (0.0, 1.0)).all())
+
+    @property
+    def variances(self) -> Floats:
+        return self._pool.variances()
 
     def options(self) -> dict[str, Any]:
         return {"samples": self._pool.samples()}

@@ -1,4 +1,4 @@
-"""Worlds built from a log: the bootstraps of section 2.1."""
+"""Worlds built from a log: those of docs/worlds.md, and the bootstraps of section 2.1."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
@@ -7,11 +7,16 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.errors import InputError, quoted
+from debandit.errors import InputError, Refused, quoted
+from debandit.worlds.bernoulli import Bernoulli
 from debandit.worlds.empirical import Empirical
 from debandit.worlds.multiplier import Multiplier, check_weights
 from debandit.worlds.normal import Normal
+from debandit.worlds.smoothed import Smoothed
 from debandit.worlds.world import Pool, World
+
+LENT_FREEDOM = 1  # degrees of freedom that the pooled variance has in each arm's: d0
+MOST_FREEDOM = 5  # of one arm, when the variances are pooled: a long-pulled arm must not speak for all
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,9 @@ class Unseen:
         return cls(mean, sd)
 
 
+MANY = 100  # rewards of an arm whose mean and variance are known well enough
+
+
 class Observed(Protocol):
     """What a world is made from: a log with arrays of shape (arms,), or a stack of W logs with (W, arms)."""
 
@@ -44,6 +52,11 @@ class Observed(Protocol):
     def variances(self) -> Floats: ...
     @property
     def binary(self) -> bool: ...
+    @property
+    def has_rewards(self) -> bool:
+        """Whether `pool` knows them."""
+        ...
+
     def pool(self) -> Floats:
         """All rewards, arm after arm, log after log."""
         ...
@@ -58,9 +71,87 @@ class Bootstrap(ABC):
     def fit(self, log: Observed, unseen: Unseen | None = None) -> World:
         """The world of this log, or the worlds of a stack; `unseen` is used for arms without a reward."""
 
+    def chosen_for(self, _log: Observed, _large_batches: bool = False) -> "tuple[Bootstrap, str]":
+        """The bootstrap that is used for such a log, and why, where there was a choice."""
+        return self, ""
+
     def __str__(self) -> str:
-        options = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        options = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
         return f"{self.name}({options})" if options else self.name
+
+
+@dataclass(frozen=True)
+class SmoothedBootstrap(Bootstrap):
+    """For rewards on a scale: the arm's residuals, smoothed by normal noise, with a moderated variance.
+
+    x = mean + sqrt(v) (sqrt(1 - h^2) e + h z): e is one of the arm's residuals, standardised, and z standard normal.
+    v is the arm's variance drawn towards that of all arms, or towards `sd`^2, and h^2 = 1 / n for an arm with n pulls;
+    h = 1 if its rewards do not vary.
+    """
+
+    name: ClassVar[str] = "smoothed"
+    sd: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.sd is None:
+            return
+        number = isinstance(self.sd, (int, float, np.number)) and not isinstance(self.sd, bool)
+        if not (number and 0 < float(self.sd) <= 1e100):
+            raise InputError(f"sd must be a number above 0, not {quoted(self.sd)}", where="world smoothed")
+        object.__setattr__(self, "sd", float(self.sd))
+
+    def fit(self, log: Observed, unseen: Unseen | None = None) -> Smoothed:
+        pool = _pool(log, unseen)
+        own, means = pool.variances(), pool.means()
+        total = moderated_variances(log.pulls, own, self.sd)
+        normal_share = np.where(own > 0, LENT_FREEDOM / (LENT_FREEDOM + np.maximum(log.pulls - 1, 0)), 1.0)
+        if unseen is not None:
+            total = np.where(log.pulls, total, unseen.sd**2)
+            normal_share = np.where(log.pulls, normal_share, 1.0)
+        stretch = np.sqrt(total * (1 - normal_share) / np.where(own > 0, own, 1.0))
+        centers, factors = (np.repeat(each.ravel(), pool.counts.ravel()) for each in (means, stretch))
+        return Smoothed(pool._replace(values=centers + factors * pool.residuals()), np.sqrt(total * normal_share))
+
+
+@dataclass(frozen=True)
+class Jeffreys(Bootstrap):
+    """For 0/1 rewards: 1 with probability (wins + 1/2) / (pulls + 1), so that no arm is sure to win or to lose."""
+
+    name: ClassVar[str] = "jeffreys"
+
+    def fit(self, log: Observed, unseen: Unseen | None = None) -> Bernoulli:
+        if not log.binary:
+            raise InputError(
+                "jeffreys is a world of 0/1 rewards, but the log has others",
+                where="world",
+                remedy="For rewards on a scale take the world smoothed.",
+            )
+        chances = (np.rint(np.nan_to_num(log.means * log.pulls)) + 0.5) / (log.pulls + 1)
+        if unseen is not None and not log.pulls.all():
+            if not 0 <= unseen.mean <= 1:
+                raise InputError("the mean of 0/1 rewards lies between 0 and 1", where="unseen")
+            chances = np.where(log.pulls, chances, unseen.mean)
+        return Bernoulli(chances)
+
+
+@dataclass(frozen=True)
+class Auto(Bootstrap):
+    """Jeffreys for 0/1 rewards, else smoothed; gaussian where only means and variances are known, or matter."""
+
+    name: ClassVar[str] = "auto"
+
+    def chosen_for(self, log: Observed, large_batches: bool = False) -> tuple[Bootstrap, str]:
+        if log.binary:
+            return Jeffreys(), "all rewards are 0 or 1"
+        if large_batches and log.pulls.min() >= MANY:
+            return Gaussian(), "batches are large, so only the sums of many rewards matter"
+        if log.has_rewards:
+            return SmoothedBootstrap(), "the rewards are not just 0 and 1"
+        return Gaussian(), "of the rewards only means and variances are known"
+
+    def fit(self, log: Observed, unseen: Unseen | None = None) -> World:
+        return self.chosen_for(log)[0].fit(log, unseen)
 
 
 @dataclass(frozen=True)
@@ -98,6 +189,30 @@ class MultiplierBootstrap(Bootstrap):
 
     def fit(self, log: Observed, unseen: Unseen | None = None) -> Multiplier:
         return Multiplier(_pool(log, unseen), self.weights)
+
+
+def moderated_variances(pulls: Ints, variances: Floats, sd: float | None = None) -> Floats:
+    """Each arm's variance, drawn towards the pooled one of all arms, or towards `sd`^2.
+
+    s0 = sum_k c_k s_k^2 / sum_k c_k over arms with n_k > 1, c_k = min(n_k - 1, 5), s_k^2 with divisor n_k - 1;
+    v_k = (d0 s0 + (n_k - 1) s_k^2) / (d0 + n_k - 1) with d0 = 1. The last axis is the arm; `variances` have divisor n.
+    """
+    freedom = np.maximum(pulls - 1, 0)
+    squares = np.where(pulls > 1, pulls * variances, 0.0)
+    if sd is not None:
+        pooled = np.float64(sd) ** 2
+    else:
+        weights = np.minimum(freedom, MOST_FREEDOM)
+        total = weights.sum(axis=-1, keepdims=True)
+        if not total.all():
+            raise Refused(
+                "no arm was pulled more than once: nothing says how much rewards vary",
+                where="world smoothed",
+                remedy='Say it yourself: --world "smoothed(sd=...)" with the standard deviation of an arm\'s rewards.',
+            )
+        pooled = (weights * squares / np.maximum(freedom, 1)).sum(axis=-1, keepdims=True) / total
+    moderated: Floats = (LENT_FREEDOM * pooled + squares) / (LENT_FREEDOM + freedom)
+    return moderated
 
 
 def _pool(log: Observed, unseen: Unseen | None) -> Pool:

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from debandit.engine.data import GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, WorldData
+from debandit.engine.data import GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, Floats, WorldData
 from debandit.errors import InputError, shorten
 from debandit.worlds.world import Pool, World, pool_of
 
@@ -37,11 +37,15 @@ class Multiplier(World):
     def binary(self) -> bool:
         return False
 
+    @property
+    def variances(self) -> Floats:
+        return self._pool.variances()
+
     def options(self) -> dict[str, Any]:
         return {"samples": self._pool.samples(), "weights": repr(self.weights)}
 
     def data(self) -> WorldData:
-        values, counts = self._pool
+        counts = self._pool.counts
         means, roots = self.means.ravel(), np.sqrt(counts.ravel())
-        residuals = (values - np.repeat(means, counts.ravel())) / np.repeat(roots, counts.ravel())
+        residuals = self._pool.residuals() / np.repeat(roots, counts.ravel())
         return WorldData(_KINDS[self.weights], means, np.zeros(means.size), residuals, self._pool.starts)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from debandit.engine.data import NORMAL, WorldData
+from debandit.engine.data import NORMAL, Floats, WorldData
 from debandit.errors import InputError
 from debandit.worlds.world import World, checked, no_pool
 
@@ -25,6 +25,10 @@ class Normal(World):
     @property
     def binary(self) -> bool:
         return False
+
+    @property
+    def variances(self) -> Floats:
+        return self.sds**2
 
     def options(self) -> dict[str, Any]:
         return {"means": self.means.tolist(), "sds": self.sds.tolist()}

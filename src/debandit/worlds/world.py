@@ -21,6 +21,11 @@ class World(ABC):
     def binary(self) -> bool:
         """Whether all rewards are 0 or 1."""
 
+    @property
+    @abstractmethod
+    def variances(self) -> Floats:
+        """Of each arm's rewards."""
+
     @abstractmethod
     def data(self) -> WorldData:
         """The world as data for the compiled loop."""
@@ -74,9 +79,21 @@ class Pool(NamedTuple):
         return flat if self.counts.ndim == 1 else [flat[i : i + arms] for i in range(0, len(flat), arms)]
 
     def means(self) -> Floats:
-        """Of each arm's values."""
-        means: Floats = np.add.reduceat(self.values, self.starts[:-1]).reshape(self.counts.shape) / self.counts
-        return means
+        """Of each arm's values; exactly their value where all are the same."""
+        low, high = (each.reduceat(self.values, self.starts[:-1]) for each in (np.minimum, np.maximum))
+        means = np.add.reduceat(self.values, self.starts[:-1]) / self.counts.ravel()
+        return np.where(low == high, low, means).reshape(self.counts.shape)
+
+    def residuals(self) -> Floats:
+        """Every value minus its arm's mean."""
+        residuals: Floats = self.values - np.repeat(self.means().ravel(), self.counts.ravel())
+        return residuals
+
+    def variances(self) -> Floats:
+        """Of each arm's values, with divisor n."""
+        squares = np.add.reduceat(self.residuals() ** 2, self.starts[:-1]).reshape(self.counts.shape)
+        variances: Floats = squares / self.counts
+        return variances
 
 
 def pool_of(samples: object, where: str = "world") -> Pool:
