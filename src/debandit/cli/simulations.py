@@ -1,0 +1,201 @@
+"""Commands that simulate experiments, or show those that there are."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from debandit.cli.options import WithGivenWorlds, rule_of, seed_option, where_to_work
+from debandit.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from debandit.study import Study
+
+
+@click.command(cls=WithGivenWorlds)
+@click.option("--policy", required=True, metavar="RULE", help="The rule that chooses the arms, with its options.")
+@click.option("--world", required=True, metavar="WORLD", help="Where rewards come from, with its options.")
+@click.option("--horizon", required=True, type=click.IntRange(1), help="Rounds of one experiment.")
+@click.option("--runs", default=100_000, show_default=True, type=click.IntRange(2), help="Simulated experiments.")
+@seed_option
+@where_to_work
+def simulate(
+    policy: str,
+    world: str,
+    horizon: int,
+    runs: int,
+    seed: int,
+    threads: int | None,
+    workers: int | None,
+    cluster: str | None,
+) -> None:
+    """Run a rule in a world that you describe, and see how biased its sample means are."""
+    from debandit.executors import chosen
+    from debandit.simulation import tally
+    from debandit.tables import Column, decimals_for, render
+    from debandit.worlds import as_world
+
+    rule, place = rule_of(policy), as_world(world, "--world")
+    if place.means.ndim != 1:
+        raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
+    with chosen(workers, cluster) as executor:
+        total = tally(rule, place, horizon=horizon, runs=runs, seed=seed, threads=threads, executor=executor)
+    rows = [
+        {
+            "arm": str(k + 1),
+            "truth": mean,
+            "pulls": total.pulls[0, k] / runs,
+            "mean": mean + total.bias[0, k],
+            "bias": total.bias[0, k],
+            "bias_se": total.bias_se[0, k],
+            "never_pulled": 1 - total.pulled[0, k] / runs,
+        }
+        for k, mean in enumerate(place.means)
+    ]
+    columns = [
+        Column("arm", "arm", "text"),
+        Column("truth", "true mean", "number"),
+        Column("pulls", "pulls", "number"),
+        Column("mean", "sample mean", "number"),
+        Column("bias", "bias", "number"),
+        Column("bias_se", "± MC s.e.", "number"),
+        Column("never_pulled", "never pulled", "share"),
+    ]
+    click.echo(f"{rule} in the world {place.name}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}\n")
+    click.echo(render(rows, columns, decimals_for(total.bias_se[0].tolist())))
+
+
+@click.command()
+@click.option("--save", metavar="PATH", help="Only write the trial's log there, as trial.csv for example.")
+@seed_option
+@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]")
+def demo(save: str | None, seed: int, threads: int | None) -> None:
+    """A two-drug trial of 100 patients, start to end."""
+    from debandit.demo import save_log, tell
+
+    if save is None:
+        tell(seed, threads)
+    else:
+        save_log(save)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--save", metavar="PATH", help="Write its log there, as a CSV file.")
+def datasets(name: str | None, save: str | None) -> None:
+    """Real experiments to try things on: what there is, or more about one of them."""
+    from debandit.datasets import ALL, find
+
+    if name is None:
+        if save is not None:
+            raise click.UsageError("--save needs the name of a dataset.")
+        for each in ALL.values():
+            click.echo(f"{each.name:20} {each.description}")
+    elif save is None:
+        click.echo(str(find(name)))
+    else:
+        find(name).save(save)
+
+
+@click.command()
+@click.argument("name", metavar="NAME | FILE.toml | list | new")
+@click.argument("file", metavar="[FILE.toml]", required=False)
+@click.option("-o", "--output", metavar="DIR", help="Where to keep results.  [default: debandit-out/NAME]")
+@click.option("--experiments", type=click.IntRange(2), help="Simulated experiments per cell.  [default: the study's]")
+@click.option("--runs", type=click.IntRange(2), help="Runs to debias each of them.  [default: the study's]")
+@click.option("--seed", type=click.IntRange(0), help="Same seed, same answer.  [default: the study's]")
+@click.option("--settings", type=click.IntRange(1), help="Of coverage: random settings of each family.  [default: 25]")
+@click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
+@where_to_work
+def study(
+    name: str,
+    file: str | None,
+    output: str | None,
+    experiments: int | None,
+    runs: int | None,
+    seed: int | None,
+    settings: int | None,
+    draw_only: bool,
+    quiet: bool,
+    threads: int | None,
+    workers: int | None,
+    cluster: str | None,
+) -> None:
+    """Run a simulation study: a table or figure of the paper, or your own TOML file.
+
+    Finished work is kept in the output directory. A study that was stopped, however roughly, goes on where it was,
+    and ends with the same numbers; what has changed in its file is computed again, and nothing else.
+
+    \b
+    debandit study list                  what there is
+    debandit study figure3               rows, a table and a picture in debandit-out/figure3
+    debandit study figure3 --draw-only   the picture again, from the rows
+    debandit study paper                 everything in the paper
+    debandit study new my.toml           a commented example to change
+    debandit study my.toml -o out
+    debandit study coverage              how often the intervals of debias cover the truth
+    """
+    from debandit.executors import chosen
+    from debandit.study import PAPER, Study, shipped_names, write_example
+
+    if (name == "new") != (file is not None):
+        raise click.UsageError(
+            "`debandit study new my.toml` names the file to write; other studies take no second name."
+        )
+    if name == "new":
+        write_example(str(file))
+        click.echo(f"wrote {file}; run it with: debandit study {file}")
+        return
+    if name == "list":
+        for known in shipped_names():
+            click.echo(f"{known:10} {Study.shipped(known).title}")
+        click.echo(f"{'coverage':10} How often the intervals cover the truth")
+        return
+    if name == "coverage":
+        _run_coverage(
+            Path(output or "debandit-out/coverage"), settings or 25, experiments or 2000, seed or 0, threads, quiet
+        )
+        return
+    if name == "paper":
+        plans = {each: Study.shipped(each) for each in PAPER}
+    else:
+        plans = {name: Study.from_toml(name) if name.endswith(".toml") else Study.shipped(name)}
+    folder = Path(output or Path("debandit-out") / Path(name).name.removesuffix(".toml"))
+    with chosen(workers, cluster) as executor:
+        for each, plan in plans.items():
+            target = folder / each if len(plans) > 1 else folder
+            changed = plan.with_settings(experiments=experiments, runs=runs, seed=seed)
+            _run_study(changed, target, draw_only, quiet, threads, executor)
+
+
+def _run_coverage(folder: Path, settings: int, experiments: int, seed: int, threads: int | None, quiet: bool) -> None:
+    from debandit.study.coverage import coverage
+
+    bar = not quiet and sys.stderr.isatty()
+    found = coverage(settings=settings, experiments=experiments, seed=seed, threads=threads, progress=bar)
+    if not quiet:
+        click.echo(f"{found.what_was_done()}\n\n{found}\n")
+    for path in found.save(folder):
+        click.echo(f"wrote {path}")
+
+
+def _run_study(
+    plan: "Study", folder: Path, draw_only: bool, quiet: bool, threads: int | None, executor: "Executor | None"
+) -> None:
+    from debandit.study import StudyRows
+
+    written = []
+    if draw_only:
+        found = StudyRows.load(plan, folder)
+    else:
+        progress: Literal["bar", "lines", "none"] = "none" if quiet else "bar" if sys.stderr.isatty() else "lines"
+        found = plan.run(folder, threads=threads, executor=executor, progress=progress)
+        written = found.save(folder)
+        if not quiet:
+            click.echo(f"{printable(plan.title)}\n\n{found}\n")
+    for path in [*written, *found.draw(folder)]:
+        click.echo(f"wrote {path}")
