@@ -13,8 +13,8 @@ RULES = {
     "etc-random": (db.ExploreThenCommit(pulls=3, ties="random"), oracle.etc(3, "random")),
     "ucb": (db.UCB(), oracle.ucb()),
     "ucb-wide": (db.UCB(c=2.0), oracle.ucb(2.0)),
-    "ucb-random": (db.UCB(ties="random"), oracle.ucb(ties="random")),
-    "ucb-last": (db.UCB(initial_pulls=3, ties="last"), oracle.ucb(opening=3, ties="last")),
+    "ucb-random": (db.UCB(c=0.0, ties="random"), oracle.ucb(0.0, ties="random")),  # without a bonus ties are common
+    "ucb-last": (db.UCB(c=0.0, initial_pulls=3, ties="last"), oracle.ucb(0.0, opening=3, ties="last")),
     "greedy": (db.UCB(c=0.0), oracle.ucb(0.0)),
     "thompson": (db.ThompsonSampling(), oracle.thompson()),
     "thompson-prior": (

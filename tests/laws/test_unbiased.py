@@ -96,7 +96,7 @@ def test_the_dynamic_programme_is_the_enumeration(rule):
         if horizon < 2 * judge.opening:
             continue
         ours, theirs = exact_two_arms(policy, p1, p2, horizon), oracle.enumerate_two_arms(judge, p1, p2, horizon)
-        for one, two in zip(ours[:3], theirs, strict=True):
+        for one, two in zip(ours[:3], theirs[:3], strict=True):
             np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)
     control = exact_two_arms(policy, 0.42, 0.55, 30)
     assert (

@@ -3,7 +3,7 @@
 import numpy as np
 
 from debandit.engine.block import explore
-from debandit.engine.jit import jit, kernel
+from debandit.engine.jit import call, kernel
 from debandit.engine.lanes import LANES, fill_uniforms
 
 
@@ -16,7 +16,7 @@ def longest_batch(plan):
     return longest
 
 
-@jit
+@call
 def prescribe(t, rule, block):
     """Fill block.prescribed for round t, and say whether the rule is asked."""
     plan, prescribed, arm_count = rule.plan, block.prescribed, block.arm_count
@@ -42,7 +42,7 @@ def prescribe(t, rule, block):
     return asked
 
 
-@jit
+@call
 def settle(t, rule, block):
     """The rule's choice as it stands, unless it is committed, explores because of the floor, or is overruled."""
     arms, held, prescribed = block.arms, block.held, block.prescribed
@@ -58,7 +58,7 @@ def settle(t, rule, block):
             arms[lane] = prescribed[lane] if prescribed[lane] >= 0 else arms[lane]
 
 
-@jit
+@call
 def remember(late, block):
     """Keep a round until the batch ends."""
     for lane in range(LANES):
@@ -66,7 +66,7 @@ def remember(late, block):
         block.late_rewards[late, lane] = block.rewards[lane]
 
 
-@jit
+@call
 def recall(late, block):
     """Let the rule hear of a round: totals here, everything else in its `learn`."""
     arms, places, rewards = block.arms, block.places, block.rewards
