@@ -114,3 +114,16 @@ class Wasteful(SelectRule):
 
 
 UCB = db.UCB
+
+
+@dataclass(frozen=True)
+class Faulty(SelectRule):
+    """Raises when its arm 0 has had more luck than it can bear."""
+
+    name: ClassVar[str] = "faulty"
+
+    @staticmethod
+    def select(pulls, sums):
+        if sums[0] > 3.0:
+            raise ValueError("too much luck")
+        return 0

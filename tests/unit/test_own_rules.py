@@ -156,3 +156,11 @@ def test_on_the_command_line_and_kept_across_processes(tmp_path):
     assert "runs the file" in first.stderr
     assert (kernels, still, more) == (1, 1, 2)
     assert first.stdout == again.stdout != changed.stdout
+
+
+def test_a_compiled_rule_that_raises_names_run_and_round():
+    """Arm 0 always wins in the one world: its sum is above 3 after rounds 1, 3, 4 and 5. In the other seldom."""
+    with pytest.raises(db.InputError, match=r"failed in run 0, round 6 \(ValueError: too much luck\)"):
+        db.simulate(own_rules.Faulty(), db.worlds.Bernoulli([1.0, 0.5]), horizon=20, runs=100)
+    with pytest.raises(db.InputError, match=r"failed in run [1-9]\d*, round 6 "):
+        db.simulate(own_rules.Faulty(), db.worlds.Bernoulli([0.3, 0.5]), horizon=6, runs=3000, seed=1)

@@ -23,7 +23,7 @@ from tqdm import tqdm
 from debandit.engine.batches import ByTotals, can_step, step
 from debandit.engine.binomials import LONGEST, binomial_tables
 from debandit.engine.data import BERNOULLI, FIRST, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
-from debandit.engine.kernels import KernelName, load
+from debandit.engine.kernels import KernelName, OwnKernel, load
 from debandit.engine.objects import RUNS_PER_UNIT, ObjectKernel
 from debandit.engine.processes import may_start_processes, process_pool
 from debandit.errors import InputError, shorten, work_elsewhere
@@ -331,11 +331,35 @@ def simulate_here(
     except Exception as error:
         if type(error).__module__.startswith("numba"):
             raise _not_compiled(experiment.policy, str(error)) from error
+        if isinstance(name, OwnKernel):
+            raise _failed(experiment, units, error) from error
         raise
     if stop[1]:
         what = f"the rule chose an arm that there is not, in run {stop[1] - 1}, round {stop[2]}"
         raise InputError(what, where="policy", remedy=f"Arms are counted from 0 to {experiment.arm_count - 1}.")
     return wanted
+
+
+def _failed(experiment: Experiment, units: Ints, error: Exception) -> InputError:
+    """A rule's own function raised: in which run is found by playing each alone, in which round by playing fewer."""
+    kernel = load(experiment.policy.kernel)
+
+    def fails(unit: Ints, rounds: int) -> bool:
+        shorter = experiment._replace(horizon=rounds)
+        try:
+            kernel(*_arguments(shorter, unit, Need().room(shorter, unit)), np.zeros(3, np.int64))
+        except Exception:
+            return True
+        return False
+
+    alone = (np.array([[world, first + i, 1]]) for world, first, runs in units.tolist() for i in range(runs))
+    unit = next(unit for unit in alone if fails(unit, experiment.horizon))
+    fine, failing = 0, experiment.horizon
+    while failing - fine > 1:
+        middle = (fine + failing) // 2
+        fine, failing = (fine, middle) if fails(unit, middle) else (middle, failing)
+    reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
+    return InputError(f"the rule failed in run {unit[0, 1]}, round {failing} ({reason})", where="policy")
 
 
 def _not_compiled(policy: Rule, error: str) -> InputError:
