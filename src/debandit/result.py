@@ -103,6 +103,7 @@ class Settings:
     level: float = 0.95
     method: str = "bootstrap"
     control: str | None = None
+    control_variates: bool = False
     world_because: str = ""  # why it was chosen, if that was left to debandit
 
 
