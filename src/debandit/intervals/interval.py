@@ -60,6 +60,8 @@ class Interval:
     def __str__(self) -> str:
         if self.name == "none":
             return "No intervals."
+        if np.isnan(self.low).all():  # the notes say why
+            return f"No {100 * self.level:g} % intervals {self.name} ({self.chosen})."
         return (
             f"{100 * self.level:g} % intervals {self.name}, centred on the observed mean ({self.chosen}).\n"
             f"Their coverage: {self.known}; no theorem stands behind it."
