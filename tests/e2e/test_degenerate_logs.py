@@ -46,6 +46,8 @@ def test_all_rewards_equal(tmp_path):
     assert "spread is unknown" in text
     assert "shows no bias" in text
     assert "98.1 %" not in text
+    assert (arms["bias"] == 0).all()
+    assert "naive 3.7000; the highest of all means is biased by 0.0000 ± 0.0000" in text
 
 
 def test_an_arm_pulled_once(tmp_path):

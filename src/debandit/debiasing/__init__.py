@@ -158,7 +158,7 @@ def debias(
             (doubt,) = check_before_debiasing(
                 [one], [each], seed=int(seed), unseen=None, force=force, threads=threads, executor=executor
             )
-            settings = replace(settings_of(i), world="none", world_because="")
+            settings = replace(settings_of(i), world="none", world_because="", control_variates=False)
             found.append(reordered(one, unbiased, settings, doubt, intervals[i]))
         return found[0] if isinstance(log, ExperimentLog) else found
     worlds = [

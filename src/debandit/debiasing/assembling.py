@@ -28,6 +28,7 @@ def result_of(
     """The result of the bootstrap."""
     corrected = log.means - estimate.bias
     bias = np.where(log.pulls > 0, estimate.bias, np.nan)
+    winner = _winner(log, estimate.winner_bias, estimate.winner_se)
     histograms = tuple(
         Histogram(float(low), float(high), counts)
         for (low, high), counts in zip(estimate.edges, estimate.histogram, strict=True)
@@ -43,12 +44,12 @@ def result_of(
         never_pulled=estimate.never_pulled,
         runs=estimate.runs,
         stopped_because=estimate.stopped_because,
-        warnings=(*doubts, *_warnings(log, world, bias, estimate, corrected)),
+        warnings=(*doubts, *_warnings(log, world, bias, estimate, corrected), *_impossible(log, winner)),
         settings=settings,
         histograms=histograms,
         path=_thinned_path(log),
         interval=replace(interval, notes=(*interval.notes, *outside(log, interval, corrected))),
-        winner=_winner(log, estimate.winner_bias, estimate.winner_se),
+        winner=winner,
         differences=_differences(log, estimate),
     )
 
@@ -89,6 +90,12 @@ def reordered(
 def _winner(log: ExperimentLog, bias: float, bias_se: float) -> Winner:
     best = int(np.nanargmax(log.means))
     return Winner(log.labels[best], float(log.means[best]), bias, bias_se, float(log.means[best]) - bias)
+
+
+def _impossible(log: ExperimentLog, winner: Winner) -> list[str]:
+    if log.binary and not 0 <= winner.corrected <= 1:
+        return [f"{winner.arm}, corrected as the winner, lies outside [0, 1], although the rewards are 0/1"]
+    return []
 
 
 def _differences(log: ExperimentLog, estimate: Estimate) -> Differences:

@@ -58,8 +58,7 @@ def step(policy: ByTotals, task: Task, rule: RuleData, world: WorldData, wanted:
         pulls, sums, martingales = (
             np.concatenate(parts, axis=-2)[..., :count, :] for parts in zip(*totals, strict=True)
         )
-        places = slice(place, place + count)
-        gather(wanted, unit, index, places, pulls, sums, martingales, world.means[arms])
+        gather(wanted, unit, slice(place, place + count), world, index, pulls, sums, martingales)
         place += count
 
 

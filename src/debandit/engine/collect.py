@@ -36,11 +36,12 @@ def describe(arm, lane, martingales, block):
     size, at, row = block.arm_count * LANES, arm * LANES + lane, block.features[arm]
     pulls, total, truth = block.all_pulls[at], block.all_sums[at], block.truth[at]
     row[0] = 1.0 if pulls > 0 else 0.0
-    row[1] = total / pulls - truth if pulls > 0 else 0.0
+    varies = block.variance[at] > 0  # else what differs from the truth is rounding
+    row[1] = total / pulls - truth if pulls > 0 and varies else 0.0
     if martingales:
-        row[2] = total - pulls * truth
+        row[2] = total - pulls * truth if varies else 0.0
         for i in range(3):
-            row[3 + i] = block.martingales[i * size + at]
+            row[3 + i] = block.martingales[i * size + at] if varies else 0.0
 
 
 @jit

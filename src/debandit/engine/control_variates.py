@@ -16,6 +16,7 @@ from debandit.engine.features import ERROR, PULLED
 FEWEST_RUNS = 64  # that are fitted; of fewer the average is taken
 SURELY_NOT_ZERO = 6.0  # standard errors
 _SUMS = slice(ERROR + 1, None)
+_ROUNDING = 1e-13  # of what is explained; what remains of it is not noise
 _SINGULAR = 1e-10  # of two sums that say the same (0/1 rewards: the second and the fourth) one is enough
 
 
@@ -47,7 +48,8 @@ def fit(moments: Floats) -> Fit:
         at = np.nan_to_num(means[..., _SUMS]) * scale
         bias = means[..., ERROR] - (slopes * np.nan_to_num(means[..., _SUMS])).sum(axis=-1)
         residual = np.concatenate((-bias[..., None], np.ones((*bias.shape, 1)), -slopes), axis=-1)
-        left = np.maximum((residual * _times(moments, residual)).sum(axis=-1), 0.0)
+        left = (residual * _times(moments, residual)).sum(axis=-1)
+        left = np.where(left > _ROUNDING * moments[..., ERROR, ERROR], left, 0.0)
         freedom = count - 1 - (scale > 0).sum(axis=-1)
         se = np.sqrt(left / freedom * (1 / count + (at * _times(inverse, at)).sum(axis=-1)))
     return Fit(bias, np.where(freedom > 0, se, np.nan), residual, caught)

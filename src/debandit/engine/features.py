@@ -16,10 +16,12 @@ from debandit.engine.data import Floats
 PULLED, ERROR = 0, 1  # the first two features; then the four sums
 
 
-def described(pulls: NDArray[Any], sums: Floats, truth: Floats, martingales: Floats) -> Floats:
+def described(pulls: NDArray[Any], sums: Floats, truth: Floats, variances: Floats, martingales: Floats) -> Floats:
     """The features (runs, K, F) of runs of shape (runs, K), of which all but the first sum are given (3, runs, K)."""
     errors = np.where(pulls > 0, sums / np.maximum(pulls, 1) - truth, 0.0)
-    return np.stack([pulls > 0, errors, sums - pulls * truth, *martingales], axis=-1)
+    features = np.stack([pulls > 0, errors, sums - pulls * truth, *martingales], axis=-1)
+    features[:, variances == 0, ERROR:] = 0.0  # what differs from the truth is rounding
+    return features
 
 
 def terms(count: Any, errors: Floats, earlier: Floats, pulls: NDArray[Any], variance: Any) -> Floats:

@@ -5,39 +5,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.data import Floats, Ints, Wanted
+from debandit.engine.data import Floats, Ints, Wanted, WorldData
 from debandit.engine.features import ERROR, PULLED, described
 
 
 def gather(
     wanted: Wanted,
     unit: int,
-    world: int,
     places: slice,
+    world: WorldData,
+    index: int,
     pulls: NDArray[Any],
     sums: Floats,
     martingales: Floats,
-    truth: Floats,
 ) -> None:
-    """Store runs (count, K) of one unit, or add them up."""
+    """Store runs (count, K) of one unit, played in world `index`, or add them up."""
     if wanted.runs:
         wanted.pulls[places], wanted.sums[places] = pulls, sums
     if not wanted.tallies:
         return
     means = sums / np.maximum(pulls, 1)
-    features = described(pulls, sums, truth, martingales if wanted.martingales else np.zeros((3, *pulls.shape)))
+    rows = slice(index * pulls.shape[1], (index + 1) * pulls.shape[1])
+    features = described(pulls, sums, world.means[rows], world.variances[rows], martingales)
     if not wanted.martingales:
-        features[..., 2:] = 0.0
+        features[..., ERROR + 1 :] = 0.0
     wanted.pull_totals[unit] += pulls.sum(axis=0)
     wanted.moments[unit] += _products(features, features)
     if bins := wanted.histogram.shape[2]:
-        low, high = wanted.edges[world].T
+        low, high = wanted.edges[index].T
         at = np.clip((means - low) / (high - low) * bins, 0, bins - 1).astype(np.int64)
         for arm in range(pulls.shape[1]):
             wanted.histogram[unit, arm] += np.bincount(at[pulls[:, arm] > 0, arm], minlength=bins)
     if wanted.controls.shape[1]:
         best = np.argmax(np.where(pulls > 0, means, -np.inf), axis=1)
-        _compare_runs(wanted, unit, wanted.controls[world], features, best)
+        _compare_runs(wanted, unit, wanted.controls[index], features, best)
 
 
 def _products(one: Floats, two: Floats) -> Floats:

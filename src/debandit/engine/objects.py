@@ -215,4 +215,5 @@ def _keep(arms: list[int], table: Floats, wanted: Wanted, unit: int, place: int,
             errors = table[arm, :count] - truth[arm]
             sums_of = terms(1, errors, errors.cumsum() - errors, np.arange(1, count + 1), variances[arm])
             martingales[:, 0, arm] = sums_of.sum(axis=1)
-    gather(wanted, unit, index, slice(place, place + 1), pulls[None], sums[None].astype(np.float64), martingales, truth)
+    totals = sums[None].astype(np.float64)
+    gather(wanted, unit, slice(place, place + 1), world, index, pulls[None], totals, martingales)
