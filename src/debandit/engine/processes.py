@@ -17,11 +17,10 @@ from typing import Any
 def process_pool(count: int, *, know_main: bool = True) -> Iterator[Executor]:
     """So many processes, one thread each. They import the script that was started, unless they need not `know_main`."""
     pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_end_with_the_parent)
-    # children inherit it: Ctrl-C is for the parent, which then ends them
-    with _interrupts_ignored(), contextlib.nullcontext() if know_main else _main_hidden():
-        for _ in range(count):
-            pool.submit(time.sleep, 0.05)
     try:
+        with _interrupts_held_back(), contextlib.nullcontext() if know_main else _main_hidden():
+            for _ in range(count):
+                pool.submit(time.sleep, 0.05)
         yield pool
     except BaseException:
         for process in list((pool._processes or {}).values()):  # their chunks are computed again
@@ -49,15 +48,16 @@ def _main_hidden() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
+def _interrupts_held_back() -> Iterator[None]:
+    """Children inherit that: Ctrl-C is for the parent, which then ends them. The parent hears of it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_the_parent() -> None:
