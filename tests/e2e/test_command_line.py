@@ -281,7 +281,7 @@ def test_ctrl_c_answers_at_once():
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=10)
-    assert (process.returncode, output) == (130, "")
+    assert (process.returncode in (130, -signal.SIGINT), output) == (True, "")
     assert errors.strip() == "interrupted"
 
 

@@ -25,6 +25,7 @@ world = "bernoulli(means=[0.3, 0.6])"
 grid.epsilon = [0.05, 0.1, 0.2]
 """
 KILLS = 24
+INTERRUPTED = (130, -signal.SIGINT)  # Python itself may prefer the second, which is the same to a shell
 FILES = ("rows.csv", "rows.parquet", "table.md", "figure.svg")
 
 
@@ -88,7 +89,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_done(tmp_path, undisturbed):
     wait_for_lines(tmp_path, process, 2)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode in INTERRUPTED
     assert b"interrupted" in errors
     assert b"Traceback" not in errors
     done = subprocess.run(command(tmp_path), check=True, capture_output=True)
@@ -109,7 +110,7 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes(tmp_path, after):
     time.sleep(start_up + after)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=30)  # although a chunk would take longer
-    assert process.returncode == 130
+    assert process.returncode in INTERRUPTED
     assert b"Traceback" not in errors, errors.decode()
     assert all_gone(process)
 

@@ -1,11 +1,17 @@
 """Same seed, same answer, whatever the threads, the chunks and the company."""
 
+import ctypes
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 from catalogue import ALLOWED, RULES, WORLDS
 
 import debandit as db
 from debandit.engine import play, spread
+from debandit.engine.interrupts import heard_while_compiling
 from debandit.simulation import tally
 
 
@@ -172,6 +178,27 @@ def test_an_interrupt_stops_the_threads(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         db.simulate(db.UCB(), WORLDS["normal"], horizon=10, runs=10**6, threads=2)
     assert sum(begun) < 100  # of 3,907
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_an_interrupt_is_heard_although_a_callback_loses_it(lost, capsys):
+    """As LLVM's callbacks do while a kernel is compiled."""
+
+    def compiled():
+        callback = ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGINT))
+        if lost:
+            callback()  # what is raised in it does not come out
+        else:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(20)
+        pytest.fail("the interrupt was lost")
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        heard_while_compiling(compiled)()
+    assert signal.getsignal(signal.SIGINT) is before
+    time.sleep(0.3)  # nor does it come again
+    assert capsys.readouterr().err == ""
 
 
 class Interrupting:

@@ -20,6 +20,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from debandit.engine.interrupts import heard_while_compiling
 from debandit.errors import CacheWarning
 
 Kernel = Callable[..., None]
@@ -56,13 +57,14 @@ def load(name: KernelName) -> Kernel:
     if loop.count(_TEMPLATE_LINE) != 1:
         raise AssertionError("loop.py has lost its template line")
     functions = f"from {name} import choose, learn, start" if isinstance(name, str) else _bound(name, name.template)
-    return _compiled(name, loop.replace(_TEMPLATE_LINE, functions), "the simulation kernel, once (about 15 s)")
+    text = loop.replace(_TEMPLATE_LINE, functions)
+    return heard_while_compiling(_compiled(name, text, "the simulation kernel, once (about 20 s)"))
 
 
 @functools.cache
 def load_replay(name: OwnKernel) -> Kernel:
     """The rule's own functions along a log."""
-    return _compiled(name, _bound(name, f"replay_{name.template}"), "the rule's replay, once")
+    return heard_while_compiling(_compiled(name, _bound(name, f"replay_{name.template}"), "the rule's replay, once"))
 
 
 def _compiled(name: KernelName, text: str, what: str) -> Kernel:
@@ -71,12 +73,12 @@ def _compiled(name: KernelName, text: str, what: str) -> Kernel:
     from debandit.engine.jit import OPTIONS
 
     if isinstance(name, OwnKernel) and not name.file:  # written into a prompt: there is no file to know it again by
-        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]
+        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]  # numba has no types
     try:
         path = _write_once(cache_directory() / "kernels" / f"{_stem(name, text)}.py", text)
         if not any(path.parent.glob(f"__pycache__/{path.stem}.run-*.nbi")):
             _say(f"debandit: compiling {what}")
-        return numba.njit(cache=True, **OPTIONS)(_import_file(path).run)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **OPTIONS)(_import_file(path).run)  # type: ignore[no-any-return]  # numba has no types
     except (OSError, RuntimeError) as error:  # numba raises RuntimeError where it cannot write
         warnings.warn(
             f"compiled kernels cannot be kept ({error}); compiling for this process only. "
@@ -84,7 +86,7 @@ def _compiled(name: KernelName, text: str, what: str) -> Kernel:
             CacheWarning,
             stacklevel=2,
         )
-        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]
+        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]  # numba has no types
 
 
 def _module_of(text: str) -> Any:
