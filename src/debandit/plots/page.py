@@ -31,9 +31,16 @@ class Look(NamedTuple):
 KNOWN = {
     "naive": Look("naive (sample mean)", "Sample mean", "#000000", "circle", (1, 0)),
     "gaussian": Look("MB (gaussian)", "MB-corrected mean", "#0072B2", "square", (7, 3)),
+    "auto": Look("default (auto)", "corrected mean", "#E69F00", "diamond", (4, 1)),
     "efron": Look("EB (efron)", "EB-corrected mean", "#D55E00", "triangle-up", (2, 2)),
     "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
     "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
+    # intervals
+    "pooled-t": Look("pooled-t", "pooled-t", "#D55E00", "diamond", (4, 1)),
+    "moderated-t": Look("plain t (moderated-t)", "plain t", "#0072B2", "cross", (7, 3)),
+    "wald": Look("wald", "Wald", "#000000", "square", (1, 0)),
+    "two-part": Look("two-part", "two-part", "#009E73", "circle", (2, 2)),
+    "binary": Look("binary", "binary", "#CC79A7", "square", (12, 3, 2, 3)),
 }
 # of coprime numbers, so that many methods are needed before two look the same
 SPARE_COLOURS = ("#E69F00", "#56B4E9", "#777777")
