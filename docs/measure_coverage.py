@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from debandit.files import write_whole
+from debandit.plots import save
 from debandit.policies import RULES
-from debandit.study.coverage import GRID, coverage, exact_minimum, population
+from debandit.study.coverage import coverage_study
+from debandit.study.exact_coverage import GRID, exact_minimum
 from debandit.tables import Column, markdown
 
 SLOW = {"ts_postdiff"}  # its probabilities take minutes for 100 rounds
@@ -12,8 +14,9 @@ UNKNOWN = ("ucb_tuned", "kl_ucb", "successive_elimination", "thompson_variance",
 EXACT = f"""## Two Bernoulli arms, exactly
 
 The lowest coverage of an arm over all pairs of true probabilities from {", ".join(map(str, GRID))}, given that the arm
-was pulled, by enumerating everything that can happen (`debandit.study.coverage.exact_minimum`), with 40 rounds and with
-100. Behind it the arm's probability and the other's. A Wald interval that does not exist counts as a miss. The rules
+was pulled, by enumerating everything that can happen (`exact_minimum` in `debandit.study.exact_coverage`), with 40
+rounds and with 100. Behind it the arm's probability and the other's. A Wald interval that does not exist counts as a
+miss. The rules
 {", ".join(UNKNOWN)} do not say how likely their choices are, or look at more than totals, so nothing can be enumerated
 for them; `ts_postdiff` is left out with 100 rounds because it would take too long.
 
@@ -22,7 +25,10 @@ for them; `ts_postdiff` is left out with 100 rounds because it would take too lo
 
 def main() -> None:
     """About four minutes."""
-    found = coverage(settings=50, experiments=2000, seed=1, progress=True)
+    here = Path(__file__).parent
+    found = coverage_study(settings=50, experiments=2000, seed=1).run()
+    for other in save(found.plot(), here / "figures" / "coverage")[1:]:  # the page shows the SVG
+        other.unlink()
     rows = []
     for name in RULES:
         if name in UNKNOWN or name == "fixed_weights":
@@ -34,9 +40,10 @@ def main() -> None:
             print(name, horizon, shown, flush=True)
     columns = [Column("rule", "rule", "text"), Column("rounds", "rounds", "count")]
     columns += [Column(method, method, "text") for method in ("binary", "wald")]
-    about = " ".join(str(population.__doc__).split("\n\n")[1].split())
-    text = found.to_markdown().replace("\n## By family", f"\nThe settings: {about}\n\n## By family", 1)
-    write_whole(Path(__file__).with_name("coverage.md"), f"{text}\n{EXACT}{markdown(rows, columns, 4)}\n")
+    text = found.to_markdown().replace(
+        "\n## By family", f"\n![{found.study.title}](figures/coverage.svg)\n\n## By family", 1
+    )
+    write_whole(here / "coverage.md", f"{text}\n{EXACT}{markdown(rows, columns, 4)}\n")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from debandit.study.accuracy import DEFAULT, FIVE, MB, NAIVE, accuracy_study
+from debandit.study.accuracy import FIVE, accuracy_study
+from debandit.study.scores import DEFAULT, MB, NAIVE
 
 FAMILIES = (*FIVE, "binary")
 

@@ -8,7 +8,7 @@ import pandas as pd
 from debandit.plots.dots import Words, averages
 
 WORDS = {
-    "bias_index": Words("Bias that is left", "|bias| / RMSE of the naive mean", 0.0),
+    "bias_index": Words("Bias that is left", "|bias| / RMSE of the naive mean", 0.0, 0.0),
     "rmse_ratio": Words("Error", "RMSE / RMSE of the naive mean", 1.0),
 }
 

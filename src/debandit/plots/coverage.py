@@ -8,8 +8,8 @@ import pandas as pd
 from debandit.plots.dots import Words, averages
 
 WORDS = {
-    "coverage": Words("Coverage", "mean over arms", 0.95),
-    "low_share": Words("Arms covered too seldom", "share of the arms below 93 %", 0.0),
+    "coverage": Words("Coverage", "mean over arms", 0.95, 0.0, 1.0),
+    "low_share": Words("Arms covered too seldom", "share of the arms below 93 %", 0.0, 0.0, 1.0),
 }
 
 

@@ -1,5 +1,6 @@
 """A panel with a row for each setting and a point with its bar for each method."""
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import pandas as pd
 from debandit.plots.page import SURE, Panel, block, method_channels, parts, with_bars, wrapped
 
 LABELS, LINE = 185, 13  # width and height of the names of settings
+ENDS = ("least", "most")
 
 
 def with_places(frame: pd.DataFrame, names: "pd.Series[str]") -> pd.DataFrame:
@@ -17,16 +19,20 @@ def with_places(frame: pd.DataFrame, names: "pd.Series[str]") -> pd.DataFrame:
 
 
 class Words(NamedTuple):
-    """Above the panel, on its axis, and where a vertical line is."""
+    """Above the panel, on its axis, where a vertical line is, and between what the values lie."""
 
     title: str
     axis: str
     rule: float
+    least: float = -math.inf
+    most: float = math.inf
 
 
 def averages(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HConcatChart]:
     """A block for each way to group the settings; a row for each group and a panel for each quantity."""
     frame = with_places(with_bars(frame, SURE), frame["label"])
+    least, most = (frame["quantity"].map({key: getattr(each, end) for key, each in words.items()}) for end in ENDS)
+    frame = frame.assign(low=frame["low"].clip(lower=least), high=frame["high"].clip(upper=most))
     for group in parts(frame, "world"):
 
         def draw(part: pd.DataFrame, width: float, first: bool, group: pd.DataFrame = group) -> Panel:

@@ -83,6 +83,8 @@ class Coverage(MeasuredRows):
         "coverage; Wald is counted from two pulls on, and as a miss where an arm's rewards do not vary."
     )
 
+    remark: ClassVar[str] = "For 0/1 rewards Thompson sampling is the Beta kind, without initial pulls."
+
     def arms(self, method: str, *families: str, rule: str = "") -> Arms:
         """The arms of some families, under all rules or those of a kind."""
         coverage: list[tuple[float, float]] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from debandit.study.population import family_of
+from debandit.study.population import DESCRIPTION, family_of
 from debandit.study.rows import StudyRows, range_of
 from debandit.tables import Column, Row, markdown, render
 
@@ -50,6 +50,7 @@ class MeasuredRows(StudyRows):
 
     command: ClassVar[str]
     explanation: ClassVar[str]
+    remark: ClassVar[str]  # on the settings
 
     @abstractmethod
     def tables(self) -> Iterator[Table]:
@@ -66,13 +67,15 @@ class MeasuredRows(StudyRows):
     def to_markdown(self) -> str:
         """All tables."""
         parts = [f"## {title}\n\n{markdown(rows, columns, 4)}" for title, rows, columns in self.tables()]
-        return "\n\n".join([f"# {self.study.title}", f"{self.what_was_done()} {self.explanation}", *parts]) + "\n"
+        about = [f"{self.what_was_done()} {self.explanation}", f"The settings: {DESCRIPTION} {self.remark}".rstrip()]
+        return "\n\n".join([f"# {self.study.title}", *about, *parts]) + "\n"
 
     def plot(self, kind: str | None = None) -> "alt.VConcatChart":
         """An Altair chart of the averages."""
         from debandit.plots import draw
 
-        return draw(tuple(self.averages()), kind or self.study.figure, self.study.title, self.what_was_done())
+        note = self.what_was_done().replace("`", "")
+        return draw(tuple(self.averages()), kind or self.study.figure, self.study.title, note)
 
     def what_was_done(self) -> str:
         """How many settings and experiments, and the command that does it again."""

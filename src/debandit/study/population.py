@@ -15,6 +15,17 @@ from debandit.worlds.world import Pool
 CONTINUOUS = ("normal", "t5", "exponential", "lognormal")
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary", "shifted zero-inflated")
 RULES = ("etc", "ucb", "thompson", "epsilon_greedy")
+BETA = BetaThompson()
+DESCRIPTION = (
+    "2, 3, 5 or 8 arms, 60, 100 or 300 rounds. Means are equally spaced over 0.2, 0.6 or 1.2 from 0 on, standard "
+    "deviations exp(N(0, 0.4^2)). Lognormal has the log-sd 0.5, long-lognormal 1. Zero-inflated: not 0 with "
+    "probability 0.2, 0.5 or 0.8, amounts exponential or lognormal (log-sd 0.5), means from 1 on, and scaled only, "
+    "so that zeros stay zeros; if shifted, then like all others to the means and standard deviations. Binary: "
+    "spreads of 0.1, 0.3 or 0.5, the lowest probability uniform from 0.02 up to 0.98 less the spread. But for "
+    "normal and 0/1 rewards a table of 20,000 quantiles, standardised, stands for the law, whose tail ends there; "
+    "the truth is the table's own mean. The rules take turns: explore-then-commit with 5 pulls of each arm, UCB, "
+    "Thompson sampling with one initial pull of each arm, and epsilon-greedy."
+)
 _TABLE = 20_000  # quantiles that stand for a law
 
 
@@ -28,25 +39,16 @@ class Setting(NamedTuple):
 
 
 def population(
-    families: Sequence[str], count: int, seed: int, *, binary_thompson: Policy | None = None
+    families: Sequence[str],
+    count: int,
+    seed: int,
+    *,
+    binary_thompson: Policy = BetaThompson(),  # noqa: B008
 ) -> Iterator[Setting]:
-    """`count` random settings of each family; the rules take turns.
-
-    2, 3, 5 or 8 arms, 60, 100 or 300 rounds. Means are equally spaced over 0.2, 0.6 or 1.2 from 0 on, standard
-    deviations exp(N(0, 0.4^2)). Lognormal has the log-sd 0.5, long-lognormal 1. Zero-inflated: not 0 with probability
-    0.2, 0.5 or 0.8, amounts exponential or lognormal (log-sd 0.5), means from 1 on, and scaled only, so that zeros stay
-    zeros; if shifted, then like all others to the means and standard deviations. Binary: spreads of 0.1, 0.3 or 0.5,
-    the lowest probability uniform from 0.02 up to 0.98 less the spread. But for normal and 0/1 rewards a table of
-    20,000 quantiles, standardised, stands for the law, whose tail ends there; the truth is the table's own mean.
-
-    The rules are explore-then-commit with 5 pulls, UCB, epsilon-greedy and conjugate Thompson sampling with one initial
-    pull of each arm, for 0/1 rewards `binary_thompson` (without it the Beta kind, without initial pulls).
-    """
+    """`count` random settings of each family, as `DESCRIPTION` says; the rules take turns."""
     for family in families:
         random = np.random.default_rng([seed, FAMILIES.index(family)])
-        thompson: Policy = ThompsonSampling(initial_pulls=1)
-        if family == "binary":
-            thompson = binary_thompson or BetaThompson()
+        thompson = binary_thompson if family == "binary" else ThompsonSampling(initial_pulls=1)
         rules: tuple[Policy, ...] = (ExploreThenCommit(pulls=5), UCB(), thompson, EpsilonGreedy())
         for i in range(count):
             arms, horizon = int(random.choice([2, 3, 5, 8])), int(random.choice([60, 100, 300]))
