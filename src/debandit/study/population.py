@@ -43,7 +43,7 @@ def population(
     count: int,
     seed: int,
     *,
-    binary_thompson: Policy = BetaThompson(),  # noqa: B008
+    binary_thompson: Policy = BETA,
 ) -> Iterator[Setting]:
     """`count` random settings of each family, as `DESCRIPTION` says; the rules take turns."""
     for family in families:
