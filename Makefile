@@ -20,6 +20,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/rounds.py $(if $(RACE),--race $(RACE))
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/batches.py
+	$(BIN)/python benchmarks/control_variates.py
 
 # the pages on the paper's tables, on accuracy and on coverage, from the studies' own output
 docs: .venv/installed

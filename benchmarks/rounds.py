@@ -260,6 +260,19 @@ def empirical_place(arms: int) -> Place:
     )
 
 
+def smoothed_place(arms: int) -> Place:
+    pools = np.random.default_rng(0).standard_normal((arms, POOL_SIZE)) + np.linspace(0.0, -0.3, arms)[:, None]
+    listed = pools.tolist()
+    return Place(
+        worlds.Smoothed(listed, sds=[0.2] * arms),
+        lambda generator, chosen: (
+            pools[chosen, generator.integers(POOL_SIZE, size=len(chosen))]
+            + 0.2 * generator.standard_normal(len(chosen))
+        ),
+        lambda generator, arm: generator.choice(listed[arm]) + generator.gauss(0.0, 0.2),
+    )
+
+
 def cases() -> list[Case]:
     """Short experiments with two arms, long ones with ten; the last rows have no targets."""
     two = normal_place(2)
@@ -280,6 +293,7 @@ def cases() -> list[Case]:
         long(EPSILON_GREEDY, Targets(15, None, 1.4, 1.7)),
         short(BETA_THOMPSON, bernoulli_place(2), Targets(), runs=12_800),
         short(UCB, empirical_place(2), Targets()),
+        short(UCB, smoothed_place(2), Targets()),
         short(UNIFORM, two, Targets()),
         long(UNIFORM, Targets()),
         long(ETC, Targets(), runs=102_400),

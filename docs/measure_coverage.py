@@ -4,46 +4,64 @@ from pathlib import Path
 
 from debandit.files import write_whole
 from debandit.plots import save
-from debandit.policies import RULES
-from debandit.study.coverage import coverage_study
-from debandit.study.exact_coverage import GRID, exact_minimum
+from debandit.study.coverage import LEAST, coverage_study
+from debandit.study.exact_coverage import ENUMERATED, GRID, exact_minimum
 from debandit.tables import Column, markdown
 
-SLOW = {"ts_postdiff"}  # its probabilities take minutes for 100 rounds
-UNKNOWN = ("ucb_tuned", "kl_ucb", "successive_elimination", "thompson_variance", "exp3")
 EXACT = f"""## Two Bernoulli arms, exactly
 
-The lowest coverage of an arm over all pairs of true probabilities from {", ".join(map(str, GRID))}, given that the arm
-was pulled, by enumerating everything that can happen (`exact_minimum` in `debandit.study.exact_coverage`), with 40
-rounds and with 100. Behind it the arm's probability and the other's. A Wald interval that does not exist counts as a
-miss. The rules
-{", ".join(UNKNOWN)} do not say how likely their choices are, or look at more than totals, so nothing can be enumerated
-for them; `ts_postdiff` is left out with 100 rounds because it would take too long.
+The lowest coverage of an arm over all pairs of true probabilities from
+{", ".join(map(str, GRID))},
+given that the arm was pulled, by enumerating everything that can happen (`exact_minimum` in
+`debandit.study.exact_coverage`), for the interval `binary` with so many rounds; behind it the arm's probability and the
+other's. In the last column the lowest coverage of `wald` over the same rounds; a Wald interval that does not exist
+counts as a miss.
+
+{{lowest}}
+
+Each cell has the worst of {len(GRID) ** 2} pairs of truths. Numbers of wins are few, and a truth may lie just outside
+the limits of a likely one: that is why the lowest values come and go with the number of rounds, and why 93 % is no
+floor.
+
+These are all built-in rules; wrapped ones (`batched` and the like) are not in the table. Ties to the last arm give the
+same numbers as ties to the first. With so few rounds `ucb_tuned` always takes 1/4 for the variance, and
+`successive_elimination` drops no arm with the `sd` of 1 that it has by default, and seldom any with 1/2, the most that
+a 0/1 reward can have. `top_two_thompson` with its own leader of 1/2 would be `uniform` on two arms. `ts_postdiff` has
+fewer rounds because its chances take long to compute, and `exp3` because it remembers the order of all wins, so that
+the states to be enumerated double with every round.
 
 """
 
 
 def main() -> None:
-    """About four minutes."""
+    """About seven minutes."""
     here = Path(__file__).parent
     found = coverage_study(settings=50, experiments=2000, seed=1).run()
     for other in save(found.plot(), here / "figures" / "coverage")[1:]:  # the page shows the SVG
         other.unlink()
-    rows = []
-    for name in RULES:
-        if name in UNKNOWN or name == "fixed_weights":
-            continue
-        for horizon in (40,) if name in SLOW else (40, 100):
-            worst = exact_minimum(name, horizon)
-            shown = {method: f"{c:.4f} ({p:g}, {q:g})" for method, (c, p, q) in worst.items()}
-            rows.append({"rule": name, "rounds": horizon, **shown})
-            print(name, horizon, shown, flush=True)
-    columns = [Column("rule", "rule", "text"), Column("rounds", "rounds", "count")]
-    columns += [Column(method, method, "text") for method in ("binary", "wald")]
-    text = found.to_markdown().replace(
-        "\n## By family", f"\n![{found.study.title}](figures/coverage.svg)\n\n## By family", 1
-    )
-    write_whole(here / "coverage.md", f"{text}\n{EXACT}{markdown(rows, columns, 4)}\n")
+    picture = f"\n![{found.study.title}](figures/coverage.svg)\n"
+    text = found.to_markdown().replace("\n## By family", f"{picture}\n## By family", 1)
+    write_whole(here / "coverage.md", f"{text}\n{exact_section()}")
+
+
+def exact_section() -> str:
+    """The part on two arms, which takes about three minutes."""
+    rows, cells, rounds = [], [], max(ENUMERATED.values(), key=len)
+    for rule, horizons in ENUMERATED.items():
+        row, wald = dict.fromkeys(map(str, rounds), "–") | {"rule": f"`{rule}`"}, []
+        for horizon in horizons:
+            worst = exact_minimum(rule, horizon)
+            coverage, p, q = worst["binary"]
+            row[str(horizon)] = f"{coverage:.4f} ({p:g}, {q:g})"
+            cells.append((coverage, f"`{rule}` with {horizon} rounds"))
+            wald.append(worst["wald"][0])
+        rows.append(row | {"wald": f"{min(wald):.4f}"})
+        print(rows[-1], flush=True)
+    columns = [Column("rule", "rule", "text")]
+    columns += [Column(str(h), f"{h} rounds", "text") for h in rounds]
+    below = ", ".join(f"{where} ({coverage:.4f})" for coverage, where in sorted(cells) if coverage < LEAST)
+    lowest = f"The lowest of all {len(cells)} is {min(cells)[0]:.4f}. Below {LEAST:g} are {below or 'none'}."
+    return f"{EXACT.format(lowest=lowest)}{markdown(rows, [*columns, Column('wald', 'wald', 'text')], 4)}\n"
 
 
 if __name__ == "__main__":

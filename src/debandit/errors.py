@@ -37,7 +37,7 @@ class Refused(DebanditError):  # noqa: N818 (it says what happened, not that som
     exit_code = 1
 
 
-class WorkerLost(DebanditError):  # noqa: N818 (as above)
+class WorkerLost(DebanditError):  # noqa: N818 (it says what happened, like Refused)
     """A process that was to do a part of the work has ended; what a study had finished by then is kept."""
 
     exit_code = 1

@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from typing import Any
 
 from debandit.engine.processes import process_pool
 from debandit.errors import InputError, shorten
@@ -31,14 +32,15 @@ def dask_cluster(address: str) -> Iterator[Executor]:
     if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:\d+", address):
         raise InputError("not the address of a cluster", where=shorten(address), remedy=remedy)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our own messages say what is wrong
+    connect: Any = distributed.Client  # Dask has no types
     try:
-        client = distributed.Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call]
+        client = connect(address, timeout=10, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"cannot reach the cluster ({error})", where=address, remedy=remedy) from None
     with client:
         if not client.scheduler_info()["workers"]:
             raise InputError("the cluster has no workers", where=address, remedy=f"Start one: dask worker {address}")
-        yield client.get_executor()  # type: ignore[no-untyped-call]
+        yield client.get_executor()
 
 
 @contextlib.contextmanager

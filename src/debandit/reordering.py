@@ -13,10 +13,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from debandit.engine import spread
 from debandit.engine.chains import Tapes, tapes_of
 from debandit.engine.data import Floats
+from debandit.engine.experiment import REORDER
 from debandit.engine.objects import ObjectKernel
+from debandit.engine.progress import progress_bar
+from debandit.engine.spread import Workers
 from debandit.errors import InputError, Refused, work_elsewhere
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
@@ -58,7 +60,7 @@ def rao_blackwell(
     rule, workers = as_policy(policy).in_log(log), checked_workers(threads, executor)
     samples, forced = _samples(log, rule), _forced(log, rule)
     count = None if runs == "auto" else max(2, -(-checked_count("runs", runs, MOST_RUNS, least=2) // WALKS))
-    seeds = np.random.SeedSequence((checked_seed(seed), spread.REORDER, log_index)).spawn(_GROUPS)
+    seeds = np.random.SeedSequence((checked_seed(seed), REORDER, log_index)).spawn(_GROUPS)
     groups = [tapes_of(rule, samples, forced, WALKS // _GROUPS, one) for one in seeds]
     if not (groups[0].replayed()[0] == log.pulls).all():
         raise Refused(
@@ -112,7 +114,7 @@ def _forced(log: ExperimentLog, policy: Policy) -> int:
     return forced
 
 
-def _walked(log: ExperimentLog, groups: list[Tapes], steps: int | None, workers: spread.Workers) -> RaoBlackwell:
+def _walked(log: ExperimentLog, groups: list[Tapes], steps: int | None, workers: Workers) -> RaoBlackwell:
     """Walk so many steps, or twice as many again and again until it is enough; what counts is the second half."""
     with np.errstate(invalid="ignore", divide="ignore"):
         target = TARGET * np.sqrt(log.variances / log.pulls)
@@ -141,14 +143,14 @@ def _summary(log: ExperimentLog, groups: list[Tapes], kept: int, done: int, targ
     return RaoBlackwell(groups[0].centre + mean, se, effective, acceptance, WALKS, done, bool(enough.all()))
 
 
-def _advanced(groups: Sequence[Tapes], steps: int, workers: spread.Workers) -> list[Tapes]:
+def _advanced(groups: Sequence[Tapes], steps: int, workers: Workers) -> list[Tapes]:
     """All groups so many steps further, with the sums over these steps; not a bit depends on the workers."""
     size = max(1, _ROUNDS_AT_ONCE // groups[0].values.size)
     parts = [size] * (steps // size) + ([steps % size] if steps % size else [])
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(workers or _GROUPS)
     now = [group.uncounted() for group in groups]
     try:
-        with spread.progress_bar(steps * WALKS) as bar:
+        with progress_bar(steps * WALKS) as bar:
             for part in parts:
                 with work_elsewhere():
                     now = list(pool.map(Tapes.walked, now, repeat(part)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from debandit.errors import InputError, printable, shorten
 from debandit.files import write_whole
 from debandit.intervals import Interval
-from debandit.tables import Column, decimals_for, render
+from debandit.tables import Column, decimals_for, number, render
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +103,7 @@ class Settings:
     level: float = 0.95
     method: str = "bootstrap"
     control: str | None = None
+    control_variates: bool = False
     world_because: str = ""  # why it was chosen, if that was left to debandit
 
 
@@ -176,8 +177,7 @@ class Debiased:
         lines = []
         if self.winner is not None:
             arm, *values = self.winner
-            digits = decimals_for([self.winner.bias_se])
-            naive, bias, error, corrected = (f"{value + 0.0:,.{digits}f}" for value in values)
+            naive, bias, error, corrected = (number(value, self._decimals()) for value in values)
             name = shorten(arm, 200)
             lines = [
                 printable(
@@ -188,10 +188,15 @@ class Debiased:
             ]
         if self.differences is not None and self.settings.control is not None:
             rows = [row for row in self.rows() if row["arm"] != row["compared_with"]]
-            decimals = decimals_for(self.differences.bias_se.tolist())
             title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
-            lines = [title, "", render(rows, _DIFFERENCES, decimals), "", *lines]
+            lines = [title, "", render(rows, _DIFFERENCES, self._decimals()), "", *lines]
         return lines
+
+    def _decimals(self) -> int:
+        """To show Monte-Carlo errors, but none below 1 % of the standard error of an arm's mean."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relevant = np.fmax(self.bias_se, 0.01 * self.sd / np.sqrt(self.pulls))
+        return decimals_for(relevant.tolist())
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas data frame."""
@@ -213,13 +218,14 @@ class Debiased:
         ]
         why = f" (auto: {settings.world_because})" if settings.world_because else ""
         how = f"method {settings.method}" if self.replays else f"world {settings.world}{why}"
+        how_fitted = " with control variates" if settings.control_variates else ""
         lines = [
             printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, {how}"),
             "",
-            render(rows, columns, decimals_for(self.bias_se.tolist())),
+            render(rows, columns, self._decimals()),
             "",
             *self._comparison_lines(),
-            printable(f"{self.runs:,} runs, seed {settings.seed}; {self.stopped_because}."),
+            printable(f"{self.runs:,} runs{how_fitted}, seed {settings.seed}; {self.stopped_because}."),
             *(map(printable, str(interval).split("\n")) if interval.name != "none" else []),
             *(f"note: {printable(note)}" for note in interval.notes),
             *(

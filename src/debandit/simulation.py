@@ -8,6 +8,8 @@ import numpy as np
 
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
+from debandit.engine.experiment import SIMULATE, Experiment
+from debandit.engine.tally import Tally
 from debandit.errors import InputError, quoted, shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
@@ -138,28 +140,28 @@ def tally(
     seed: int = 0,
     threads: int | None = None,
     executor: Executor | None = None,
-) -> spread.Tally:
+) -> Tally:
     """The same runs as `simulate` without keeping them, so that memory does not grow with their number."""
     experiment = _experiment(as_policy(policy), as_world(world), horizon, seed)
     count = np.full(len(experiment.world_ids), checked_count("runs", runs, MOST_RUNS))
     return spread.tally(experiment, count, workers=checked_workers(threads, executor))
 
 
-def _experiment(policy: Policy, world: World, horizon: int, seed: int) -> spread.Experiment:
+def _experiment(policy: Policy, world: World, horizon: int, seed: int) -> Experiment:
     fits(policy, world)
     data = world.data()
     ids = np.arange(len(data.means) // world.arm_count)
-    return experiment_of(policy, data, ids, horizon=horizon, seed=seed, purpose=spread.SIMULATE)
+    return experiment_of(policy, data, ids, horizon=horizon, seed=seed, purpose=SIMULATE)
 
 
 def experiment_of(
     policy: Policy, data: WorldData, world_ids: Ints, *, horizon: int, seed: int, purpose: int
-) -> spread.Experiment:
+) -> Experiment:
     """A rule in a stack of worlds, as data, once they are known to fit."""
     arm_count = len(data.means) // len(world_ids)
     horizon = checked_count("horizon", horizon, LONGEST_HORIZON)
     enough_rounds(policy, arm_count, horizon)
-    return spread.Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
+    return Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
 
 
 def fits(policy: Policy, world: World) -> None:

@@ -70,8 +70,14 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return f"{value:.1f}"
     if role == "share":
         return f"{100 * value:.1f} %"
-    value += 0.0  # a zero has no sign
-    return f"{value:.5g}" if decimals > 8 or abs(value) >= 1e9 else f"{value:,.{decimals}f}"
+    return number(value, decimals)
+
+
+def number(value: float, decimals: int) -> str:
+    """With so many decimals, or in scientific notation where these are many or the number is large."""
+    if decimals > 8 or abs(value) >= 1e9:
+        return f"{value + 0.0:.5g}"
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}"  # a zero has no sign
 
 
 def _limits(low: float, high: float, decimals: int) -> str:

@@ -2,12 +2,12 @@
 
 import gzip
 import json
-import os
 import random
 import re
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -199,7 +199,7 @@ def test_odd_numbers_are_numbers(tmp_path):
     assert [line.split()[2] for line in output.splitlines()[4:7]] == ["12.0000", "0.0000", "12.0000"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no devices")  # noqa: PTH110
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")
 def test_what_has_no_end(tmp_path):
     assert "a line of more than" in refused(tmp_path, "debias", "/dev/zero", "--policy", "ucb")
     (tmp_path / "my.toml").symlink_to("/dev/zero")

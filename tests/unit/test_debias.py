@@ -8,7 +8,7 @@ import pytest
 from catalogue import Z, z_scores
 
 import debandit as db
-from debandit.debiasing import AUTO_CAP, AUTO_FIRST
+from debandit.debiasing.running import AUTO_CAP, AUTO_FIRST
 from debandit.simulation import tally
 
 
@@ -20,7 +20,7 @@ def log():
 
 def test_the_bias_is_that_of_the_rule_in_the_log_s_own_world(log):
     """Steps 2 to 9 of Algorithm 1, done by hand with `simulate`."""
-    result = db.debias(log, db.UCB(), world="gaussian", runs=40_000, seed=1)
+    result = db.debias(log, db.UCB(), world="gaussian", runs=40_000, seed=1, control_variates=False)
     samples = log.samples()
     world = db.worlds.Normal([s.mean() for s in samples], [s.std() for s in samples])
     runs = db.simulate(db.UCB(), world, horizon=100, runs=40_000, seed=99)
@@ -29,6 +29,9 @@ def test_the_bias_is_that_of_the_rule_in_the_log_s_own_world(log):
     np.testing.assert_allclose(result.bias_se, runs.bias_se(), rtol=Z * np.sqrt(2 * (12 - 1) / 40_000) / 2)
     np.testing.assert_array_equal(result.naive, log.means)
     np.testing.assert_array_equal(result.corrected, result.naive - result.bias)
+    fitted = db.debias(log, db.UCB(), world="gaussian", runs=40_000, seed=2)  # by default with control variates
+    assert np.abs(z_scores(fitted.bias - runs.bias(), fitted.bias_se, runs.bias_se())).max() < Z
+    assert (fitted.bias_se < result.bias_se).all()
 
 
 def test_etc_is_the_closed_form(log):
@@ -68,9 +71,13 @@ def test_auto_stops_at_the_limit():
     """One arm's mean is known so well that its target cannot be reached: 2,500 pulls in the log, one in each run."""
     quiet = np.tile([-1e-3, 1e-3], 1250)  # the target is 0.1 * 1e-3 / sqrt(2500) = 2e-6; one pull in each of 200,000
     log = db.ExperimentLog(["a"] * 2500 + ["b"] * 3, [*quiet, 4.9, 5.0, 5.1])  # runs gives 1e-3 / sqrt(200000) = 2.2e-6
-    result = db.debias(log, db.EpsilonGreedy(epsilon=0.0), world="gaussian", seed=1, force=True)
+    result = db.debias(log, db.EpsilonGreedy(epsilon=0.0), world="gaussian", seed=1, force=True, control_variates=False)
     assert result.runs == AUTO_CAP
     assert "limit of 200,000" in result.stopped_because
+    # what is pulled once in every run has no bias, which the control variates say of the first runs already
+    quick = db.debias(log, db.EpsilonGreedy(epsilon=0.0), world="gaussian", seed=1, force=True)
+    assert quick.runs == AUTO_FIRST
+    assert abs(quick.bias[0]) < 1e-15
 
 
 def test_many_logs_in_one_call(log):

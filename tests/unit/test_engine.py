@@ -5,12 +5,12 @@ import pytest
 from catalogue import ALLOWED, RULES, WORLDS
 
 import debandit as db
-from debandit.engine import spread
+from debandit.engine import play, spread
 from debandit.simulation import tally
 
 
 def same(one, two):
-    np.testing.assert_array_equal(one.pulls, two.pulls)
+    np.testing.assert_array_equal(one.pull_totals, two.pulls)
     np.testing.assert_array_equal(one.sums, two.sums)
 
 
@@ -41,7 +41,7 @@ def test_tallies_do_not_depend_on_threads_chunks_or_steps(monkeypatch):
     runs = db.simulate(db.UCB(), world, horizon=50, runs=1300, seed=2)
     np.testing.assert_allclose(one.bias, runs.bias(), rtol=1e-10)
     np.testing.assert_allclose(one.bias_se, runs.bias_se(), rtol=1e-10)
-    np.testing.assert_array_equal(one.pulls, runs.pulls.sum(axis=1))
+    np.testing.assert_array_equal(one.pull_totals, runs.pulls.sum(axis=1))
 
 
 def test_a_stack_of_worlds_gives_each_world_its_own_runs():
@@ -102,7 +102,7 @@ def test_doubling_rewards_doubles_sums_bit_for_bit(rule, world):
         samples = [np.array([0.0, 1.0, 0.3]), np.array([0.1, 0.9])]
         worlds = [db.worlds.Empirical([c * s for s in samples]) for c in (1, 2)]
     one, two = (db.simulate(RULES[rule][0], w, horizon=60, runs=500, seed=9) for w in worlds)
-    np.testing.assert_array_equal(one.pulls, two.pulls)
+    np.testing.assert_array_equal(one.pull_totals, two.pulls)
     np.testing.assert_array_equal(2 * one.sums, two.sums)
 
 
@@ -111,7 +111,7 @@ def test_shifting_rewards_does_not_change_the_choices_of_ucb():
         db.simulate(db.UCB(), db.worlds.Normal([1.0 + c, 1.5 + c], [1, 1]), horizon=60, runs=2000, seed=9)
         for c in (0.0, 8.0)
     )
-    np.testing.assert_array_equal(one.pulls, two.pulls)
+    np.testing.assert_array_equal(one.pull_totals, two.pulls)
 
 
 def test_means_are_missing_where_an_arm_was_never_pulled():
@@ -166,7 +166,7 @@ def test_an_interrupt_stops_the_threads(monkeypatch):
     def kernel(task, *_):
         begun.append(len(task.units))
 
-    monkeypatch.setattr(spread, "load", lambda _: kernel)
+    monkeypatch.setattr(play, "load", lambda _: kernel)
     monkeypatch.setattr(spread, "_ROUNDS_PER_CHUNK", 1)
     monkeypatch.setattr(spread, "progress_bar", Interrupting)
     with pytest.raises(KeyboardInterrupt):

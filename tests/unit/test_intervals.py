@@ -200,6 +200,8 @@ def test_rewards_that_never_vary_have_no_interval(log, name):
     assert any("no intervals" in note for note in result.interval.notes)
     assert np.isfinite(result.corrected).all()
     assert " – " in str(result) or str(result).count("–") >= 2
+    assert "No 95 % intervals" in str(result)
+    assert "coverage" not in str(result)  # of what is not there nothing is known
 
 
 def test_arms_pulled_once_or_twice_borrow_their_scale():

@@ -84,7 +84,7 @@ def test_tallies_are_the_sums_of_the_runs():
     runs, sums = (run(object_rules.Explorer(), BERNOULLI, threads=1, **OPTIONS) for run in (db.simulate, tally))
     np.testing.assert_allclose(sums.bias[0], runs.bias(), rtol=1e-12)
     np.testing.assert_allclose(sums.bias_se[0], runs.bias_se(), rtol=1e-9)
-    np.testing.assert_array_equal(sums.pulls[0], runs.pulls.sum(axis=0))
+    np.testing.assert_array_equal(sums.pull_totals[0], runs.pulls.sum(axis=0))
 
 
 def test_classes_that_another_process_would_not_find(monkeypatch):

@@ -1,10 +1,12 @@
 """Pictures show the numbers of the rows, and nothing else."""
 
+import itertools
 import math
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 
 from debandit.errors import InputError
@@ -248,6 +250,43 @@ def test_every_kind_of_world_has_its_own_axis():
 def test_a_dozen_unknown_methods_look_different():
     seen = looks([f"method {i}" for i in range(12)]).values()
     assert len({(look.colour, look.shape) for look in seen}) == len(seen) == 12 + len(KNOWN)
+
+
+# linear RGB as the colour-blind see it (Machado, Oliveira and Fernandes 2009, severity 1)
+SEEN = {
+    "all colours": np.eye(3),
+    "protanopia": [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]],
+    "deuteranopia": [[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]],
+    "tritanopia": [[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]],
+}
+
+
+def lab(colour, seen):
+    """CIE L*, a*, b*, in which a distance of 2 can just be noticed."""
+    rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.clip(seen @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
+    xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]] @ linear
+    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 1e-3))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SEEN)
+def test_known_methods_differ_to_every_eye(sight):
+    colours = [lab(look.colour, np.array(SEEN[sight])) for look in KNOWN.values()]
+    assert min(np.linalg.norm(one - two) for one, two in itertools.combinations(colours, 2)) > 15
+    red, green = (lab(colour, np.array(SEEN["deuteranopia"])) for colour in ("#CC3311", "#777700"))
+    assert np.linalg.norm(red - green) < 15  # control
+
+
+def test_known_methods_differ_in_grey():
+    """The worlds, which are compared most, by their lightness (of 100) alone; all methods by shape and by dashes."""
+    worlds = [method for method in KNOWN if method not in ("ipw", "aipw")]
+    greys = sorted(lab(KNOWN[method].colour, np.eye(3))[0] for method in worlds)
+    assert {"smoothed", "jeffreys", "auto"} < set(worlds)
+    assert np.diff(greys).min() > 7
+    assert greys[-1] < 85  # or it would be lost on the white page
+    for part in ("legend", "title", "shape", "dash"):
+        assert len({getattr(look, part) for look in KNOWN.values()}) == len(KNOWN)
 
 
 @pytest.fixture(scope="module")

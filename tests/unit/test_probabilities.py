@@ -223,3 +223,12 @@ def test_every_rule_says_whether_it_is_random():
 def test_a_rule_with_code_of_its_own_must_say_its_probabilities():
     with pytest.raises(db.InputError, match="method probabilities"):
         Peeking().probabilities(0, [0, 0], [0, 0], 5)
+
+
+@pytest.mark.parametrize("rule", ["kl_ucb(ties=random)", "ucb_tuned(ties=random)"])
+def test_prescribed_rounds_have_no_scores_to_tie(rule):
+    """Their choice is certain, and no warning of a division by 0 comes up (warnings are errors here)."""
+    arms, rewards = np.array([0, 1, 0, 1]), np.array([1.0, 1.0, 0.0, 0.0])
+    chances = db.policies.as_policy(rule).path_probabilities(arms, rewards, 2)
+    np.testing.assert_array_equal(chances[:3], [[1, 0], [0, 1], [0.5, 0.5]])
+    np.testing.assert_array_equal(chances[3], [0, 1])  # pulled once and won, against one win of two

@@ -26,8 +26,9 @@ def test_tallies_are_what_the_runs_say(policy):
     total = spread.tally(_experiment(policy, world, 12, 4), np.array([count]), controls=controls[None])
     runs = db.simulate(policy, world, horizon=12, runs=count, seed=4)
     bias, error = by_hand(runs, world.means, controls)
-    np.testing.assert_allclose(total.joint_bias[0], bias, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(total.joint_bias_se[0], error, rtol=1e-8)
+    (differences, differences_se), best = total.differences, total.best
+    np.testing.assert_allclose(np.append(differences[0], best.bias[0]), bias, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(np.append(differences_se[0], best.se[0]), error, rtol=1e-8)
 
 
 @pytest.fixture(scope="module")

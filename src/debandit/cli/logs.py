@@ -55,6 +55,12 @@ from debandit.errors import InputError
     help="rao-blackwell: exactly unbiased, for rules without randomness.",
 )
 @click.option("--control", metavar="ARM", help="Compare every other arm with this one.")
+@click.option(
+    "--control-variates/--no-control-variates",
+    default=True,
+    show_default=True,
+    help="Take Monte-Carlo noise out of the biases; without, they are plain averages over the runs.",
+)
 @click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 @seed_option
@@ -74,6 +80,7 @@ def debias(
     level: float,
     method: Literal["bootstrap", "rao-blackwell"],
     control: str | None,
+    control_variates: bool,
     force: bool,
     json_path: str | None,
     seed: int,
@@ -112,6 +119,7 @@ def debias(
             level=level,
             method=method,
             control=control,
+            control_variates=control_variates,
         )
     click.echo(str(result))
     if json_path is not None:

@@ -52,7 +52,7 @@ def simulate(
         {
             "arm": str(k + 1),
             "truth": mean,
-            "pulls": total.pulls[0, k] / runs,
+            "pulls": total.pull_totals[0, k] / runs,
             "mean": mean + total.bias[0, k],
             "bias": total.bias[0, k],
             "bias_se": total.bias_se[0, k],

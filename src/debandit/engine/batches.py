@@ -5,12 +5,14 @@ whose probabilities follow from totals, in worlds whose sums can be drawn.
 """
 
 import itertools
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
+from debandit.engine.features import terms
+from debandit.engine.gather import gather
 
 LARGE = 50  # rounds of a batch on average, from which steps are faster than rounds
 ROWS = 64  # runs side by side; never fewer, so that the first runs are the same whatever their number
@@ -53,41 +55,11 @@ def step(policy: ByTotals, task: Task, rule: RuleData, world: WorldData, wanted:
                 return
             key = np.random.SeedSequence((int(task.seed), task.purpose, int(task.world_ids[index]), start))
             totals.append(_Runs(policy, rule, world, arms, task.horizon, key).played())
-        pulls, sums = (np.concatenate(parts)[:count] for parts in zip(*totals, strict=True))
-        collect(wanted, unit, index, slice(place, place + count), pulls, sums, world.means[arms])
+        pulls, sums, martingales = (
+            np.concatenate(parts, axis=-2)[..., :count, :] for parts in zip(*totals, strict=True)
+        )
+        gather(wanted, unit, slice(place, place + count), world, index, pulls, sums, martingales)
         place += count
-
-
-def collect(wanted: Wanted, unit: int, world: int, places: slice, pulls: Ints, sums: Floats, truth: Floats) -> None:
-    """Store a unit's runs, or add them up. In compiled code `loop.collect` does the same."""
-    if wanted.runs:
-        wanted.pulls[places], wanted.sums[places] = pulls, sums
-    if wanted.tallies:
-        pulled = pulls > 0
-        means = sums / np.maximum(pulls, 1)
-        errors = np.where(pulled, means - truth, 0.0)
-        wanted.pull_totals[unit] += pulls.sum(axis=0)
-        wanted.pulled[unit] += pulled.sum(axis=0)
-        wanted.errors[unit] += errors.sum(axis=0)
-        wanted.squares[unit] += (errors * errors).sum(axis=0)
-        if bins := wanted.histogram.shape[2]:
-            low, high = wanted.edges[world].T
-            at = np.clip((means - low) / (high - low) * bins, 0, bins - 1).astype(np.int64)
-            for arm in range(pulls.shape[1]):
-                wanted.histogram[unit, arm] += np.bincount(at[pulled[:, arm], arm], minlength=bins)
-        if wanted.joint.shape[1]:
-            wanted.joint[unit] += compare(pulls, sums, truth, wanted.controls[world])
-
-
-def compare(pulls: Ints, sums: NDArray[Any], truth: Floats, controls: Ints) -> Floats:
-    """What `loop.compare` adds up, for runs of shape (runs, K)."""
-    means = np.where(pulls > 0, sums / np.maximum(pulls, 1), -np.inf)
-    best = np.argmax(means, axis=1)[:, None]
-    errors = np.where(pulls > 0, means - truth, np.nan)
-    every = np.column_stack((errors - errors[:, controls], np.take_along_axis(errors, best, axis=1)))
-    known = np.isfinite(every)
-    every = np.where(known, every, 0.0)
-    return np.stack((known.sum(axis=0), every.sum(axis=0), (every * every).sum(axis=0)), axis=1)
 
 
 class _Runs:
@@ -103,13 +75,14 @@ class _Runs:
         seed: np.random.SeedSequence,
     ) -> None:
         self.policy, self.rule, self.horizon = policy, rule, horizon
-        self.normal, self.means, self.sds = world.kind == NORMAL, world.means[arms], world.sds[arms]
+        self.normal, self.means, self.variances = world.kind == NORMAL, world.means[arms], world.variances[arms]
         self.rng = np.random.Generator(np.random.SFC64(seed))
         self.arm_count = len(self.means)
         self.pulls, self.sums = np.zeros((ROWS, self.arm_count), np.int64), np.zeros((ROWS, self.arm_count))
+        self.martingales = np.zeros((3, ROWS, self.arm_count))
 
-    def played(self) -> tuple[Ints, Floats]:
-        """Totals after the last round."""
+    def played(self) -> tuple[Ints, Floats, Floats]:
+        """Totals after the last round, and martingales."""
         plan = self.rule.plan
         heard_pulls, heard_sums, known = self.pulls, self.sums, 0
         breaks = {0, self.horizon, min(plan.turns, self.horizon), min(plan.uniform, self.horizon)}
@@ -119,7 +92,7 @@ class _Runs:
             self._add(self._counts(start, end, heard_pulls, heard_sums, known))
             if end in ends:
                 heard_pulls, heard_sums, known = self.pulls, self.sums, end
-        return self.pulls, self.sums
+        return self.pulls, self.sums, self.martingales
 
     def _counts(self, start: int, end: int, heard_pulls: Ints, heard_sums: Floats, known: int) -> Ints:
         """How often each arm is pulled from round `start` until before round `end`, in every run. See `Plan`."""
@@ -153,7 +126,9 @@ class _Runs:
     def _add(self, counts: Ints) -> None:
         if self.normal:
             noise = self.rng.standard_normal(counts.shape)
-            sums = counts * self.means + np.sqrt(counts) * self.sds * noise
+            sums = counts * self.means + np.sqrt(counts * self.variances) * noise
         else:
             sums = self.rng.binomial(counts, self.means).astype(np.float64)
+        errors, earlier = sums - counts * self.means, self.sums - self.pulls * self.means
         self.pulls, self.sums = self.pulls + counts, self.sums + sums
+        self.martingales += terms(counts, errors, earlier, self.pulls, self.variances)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.data import LAST, RANDOM, Floats, Ints
+from debandit.engine.data import FEATURES, LAST, RANDOM, Floats, Ints
 from debandit.engine.jit import jit, kernel
 from debandit.engine.lanes import LANES, fill_uniforms
 
@@ -31,6 +31,11 @@ class Block(NamedTuple):
     first_row: Ints  # (LANES,) row of arm 0 of the lane's world
     shift: Floats  # (K * LANES,) a reward is shift + scale * noise
     scale: Floats  # (K * LANES,)
+    truth: Floats  # (K * LANES,) the means of the lanes' worlds
+    variance: Floats  # (K * LANES,) of their rewards
+    martingales: Floats  # (3 * K * LANES,) see `features`
+    terms: Floats  # (4, LANES) scratch
+    features: Floats  # (K + 1, F) of one lane's arms, and of its highest mean
     state: Floats  # (LANES, S) what a selecting rule remembers of its own
     one: Floats  # (3, K) one lane's pulls, sums and variances, side by side
     scores: Floats  # (LANES,) one arm's
@@ -46,12 +51,13 @@ class Block(NamedTuple):
 def new_block(arm_count, state_size, batch):
     size = arm_count * LANES
     pulls, sums = np.zeros(size), np.zeros(size)
+    all_pulls, all_sums = (np.zeros(size), np.zeros(size)) if batch else (pulls, sums)
     return Block(
         arm_count,
         pulls,
         sums,
-        np.zeros(size) if batch else pulls,
-        np.zeros(size) if batch else sums,
+        all_pulls,
+        all_sums,
         np.zeros(2 * size),
         np.zeros(LANES, np.int64),
         np.zeros(LANES, np.int64),
@@ -65,6 +71,11 @@ def new_block(arm_count, state_size, batch):
         np.zeros(LANES, np.int64),
         np.zeros(size),
         np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(3 * size),
+        np.zeros((4, LANES)),
+        np.zeros((arm_count + 1, FEATURES)),
         np.zeros((LANES, state_size)),
         np.zeros((3, arm_count)),
         np.zeros(LANES),

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.engine.data import TAPE, Floats, Ints, WorldData
-from debandit.engine.spread import REORDER, Experiment, Need, Rule, simulate_here
+from debandit.engine.experiment import REORDER, Experiment, Need, Rule
+from debandit.engine.play import play
 
 SWAPS = 4  # in a step, on average: with one the walk takes four times as many steps out of a corner
 
@@ -38,11 +39,11 @@ class Tapes(NamedTuple):
         walks, arm_count = len(self.values), len(self.pulls)
         horizon, rows = self.values.shape[1], np.zeros(walks * arm_count)
         begin = np.append((np.arange(walks)[:, None] * horizon + self.starts).ravel(), self.values.size)
-        world = WorldData(TAPE, rows, rows, self.values.ravel(), begin)
+        world = WorldData(TAPE, rows, rows, rows, self.values.ravel(), begin)
         ids = np.arange(walks)
         experiment = Experiment(self.policy, world, ids, arm_count, horizon, 0, REORDER)
         units = np.stack((ids, np.zeros_like(ids), np.ones_like(ids)), axis=1)
-        return simulate_here(experiment, units, Need(runs=True)).pulls
+        return play(experiment, units, Need(runs=True)).pulls
 
     def walked(self, steps: int) -> "Tapes":
         """After so many steps more."""

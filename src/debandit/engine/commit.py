@@ -5,22 +5,25 @@ import numpy as np
 from debandit.engine.data import NORMAL
 from debandit.engine.jit import call
 from debandit.engine.lanes import LANES, fill_uniforms, next_normals
+from debandit.engine.martingales import add_martingales
 
 
 @call
-def commit_block(task, rule, world, binomials, block):
+def commit_block(task, rule, world, binomials, martingales, block):
     """All rounds of all lanes: K sums of `opening` rewards, the comparison, one sum of the remaining rewards."""
     opening, rest = rule.opening, task.horizon - rule.opening * block.arm_count
     arms, places, best = block.arms, block.places, block.best
     sums, pulls, totals = block.all_sums, block.all_pulls, block.rewards
     best[:] = -np.inf
+    block.martingales[:] = 0.0
+    sums[:] = 0.0
+    pulls[:] = 0.0
     for arm in range(block.arm_count):
         for lane in range(LANES):
             places[lane] = arm * LANES + lane
         _draw_sums(opening, world.kind, binomials[0], block)
+        _add_sums(opening, martingales, block)
         for lane in range(LANES):
-            sums[arm * LANES + lane] = totals[lane]
-            pulls[arm * LANES + lane] = opening
             mean = totals[lane] / opening
             arms[lane] = arm if mean > best[lane] else arms[lane]
             best[lane] = mean if mean > best[lane] else best[lane]
@@ -28,9 +31,18 @@ def commit_block(task, rule, world, binomials, block):
         for lane in range(LANES):
             places[lane] = arms[lane] * LANES + lane
         _draw_sums(rest, world.kind, binomials[1], block)
-        for lane in range(LANES):
-            sums[places[lane]] += totals[lane]
-            pulls[places[lane]] += rest
+        _add_sums(rest, martingales, block)
+
+
+@call
+def _add_sums(count, martingales, block):
+    """Add block.rewards to the totals of each lane's arm."""
+    places, sums, pulls = block.places, block.all_sums, block.all_pulls
+    for lane in range(LANES):
+        sums[places[lane]] += block.rewards[lane]
+        pulls[places[lane]] += count
+    if martingales:
+        add_martingales(np.float64(count), block)
 
 
 @call

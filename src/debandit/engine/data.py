@@ -12,6 +12,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, SMOOTHED = range(6)
+FEATURES = 6  # numbers that a run says of an arm; see `features`
 TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
 TIES = ("first", "last", "random")  # who wins among equal scores; a rule's data has the index
 FIRST, LAST, RANDOM = range(3)
@@ -22,6 +23,7 @@ class WorldData(NamedTuple):
 
     kind: int
     means: Floats  # (W * K,) the truth; for Bernoulli arms also the probability
+    variances: Floats  # (W * K,) of rewards
     sds: Floats  # (W * K,) of the normal part (normal and smoothed)
     pool: Floats  # values to draw from (empirical and smoothed) or to weigh (multiplier)
     pool_start: Ints  # (W * K + 1,)
@@ -88,14 +90,15 @@ class Wanted(NamedTuple):
     pulls: Ints
     sums: Floats
     tallies: bool  # one row per unit
+    martingales: bool  # of an arm's features not only the first two; see `features`
     pull_totals: Floats
-    pulled: Ints
-    errors: Floats
-    squares: Floats
+    moments: Floats  # (units, K, F, F) products of each arm's features
     edges: Floats
     histogram: Ints
-    controls: Ints  # (W, K) the arm that each is compared with
-    joint: Floats  # (units, K + 1, 3) runs, errors and squares: of each difference, and of the highest mean
+    controls: Ints  # (W, K) the arm that each is compared with, or (W, 0)
+    difference_sums: Floats  # (units, K, 3) runs that pulled both arms, errors and squares of the difference
+    cross: Floats  # (units, K, F, F) products of each arm's features with those of its control
+    winner: Floats  # (units, F, F) products of the features of the highest mean
 
 
 def rule_data(

@@ -7,10 +7,12 @@ The text of this module is also the template for rules with code of their own (s
 import numpy as np
 
 from debandit.engine.block import add, new_block, pick
+from debandit.engine.collect import collect
 from debandit.engine.commit import commit_block
 from debandit.engine.index import choose, learn, start
 from debandit.engine.jit import jit
 from debandit.engine.lanes import LANES, seed_lane, stream_key
+from debandit.engine.martingales import add_martingales, add_martingales_of_two
 from debandit.engine.rewards import draw_noise, enter_world
 from debandit.engine.wrapped import longest_batch, prescribe, recall, remember, settle
 
@@ -39,7 +41,7 @@ def run(task, rule, world, binomials, wanted, stop):
             seed_lane(block.rng, lane, lane_key[lane], np.uint64(lane_run[lane]))
         block.spare[0] = 0
         if task.shortcut:
-            commit_block(task, rule, world, binomials, block)
+            commit_block(task, rule, world, binomials, wanted.martingales, block)
         else:
             play_block(task, rule, world, wanted, stop, block, lane_place, filled)
             if block.failure[1]:  # an idle lane repeats the first
@@ -57,6 +59,7 @@ def play_block(task, rule, world, wanted, stop, block, lane_place, filled):
     block.sums[:] = 0.0
     block.all_pulls[:] = 0.0
     block.all_sums[:] = 0.0
+    block.martingales[:] = 0.0
     block.prescribed[:] = -1
     block.held[:] = -1
     known, batch = 0, 0  # rounds of which the rule has heard
@@ -75,6 +78,11 @@ def play_block(task, rule, world, wanted, stop, block, lane_place, filled):
         for lane in range(LANES):
             places[lane] = arms[lane] * LANES + lane
         add_rewards(draw_noise(world, block), block)
+        if wanted.martingales:
+            if block.arm_count == 2:
+                add_martingales_of_two(block)
+            else:
+                add_martingales(1.0, block)
         if wanted.paths:
             for lane in range(filled):
                 wanted.path_arms[lane_place[lane], t] = arms[lane]
@@ -110,59 +118,3 @@ def add_rewards(row, block):
             sums[at] += reward
             pulls[at] += 1.0
             rewards[lane] = reward
-
-
-@jit
-def collect(task, world, wanted, block, lane_unit, lane_place, filled):
-    """Store the block's finished runs, or add them to the tallies of their units, in the order of the runs."""
-    for lane in range(filled):
-        unit = lane_unit[lane]
-        for arm in range(block.arm_count):
-            pulls, total = block.all_pulls[arm * LANES + lane], block.all_sums[arm * LANES + lane]
-            if wanted.runs:
-                wanted.pulls[lane_place[lane], arm] = np.int64(pulls)
-                wanted.sums[lane_place[lane], arm] = total
-            if wanted.tallies:
-                wanted.pull_totals[unit, arm] += pulls
-                if pulls > 0:
-                    error = total / pulls - world.means[block.first_row[lane] + arm]
-                    wanted.pulled[unit, arm] += 1
-                    wanted.errors[unit, arm] += error
-                    wanted.squares[unit, arm] += error * error
-                    bins = wanted.histogram.shape[2]
-                    if bins:
-                        low, high = wanted.edges[task.units[unit, 0], arm]
-                        position = (total / pulls - low) / (high - low) * bins
-                        wanted.histogram[unit, arm, min(max(np.int64(position), 0), bins - 1)] += 1
-        if wanted.tallies and wanted.joint.shape[1]:
-            compare(
-                lane,
-                wanted.controls[task.units[unit, 0]],
-                world.means[block.first_row[lane] :],
-                block,
-                wanted.joint[unit],
-            )
-
-
-@jit
-def compare(lane, controls, truth, block, joint):
-    """Add one run's differences between arms that it pulled, and its highest mean; of equals the first is highest."""
-    best, highest, arm_count = -1, -np.inf, block.arm_count
-    for arm in range(arm_count):
-        pulls, other = block.all_pulls[arm * LANES + lane], controls[arm]
-        if pulls > 0:
-            mean = block.all_sums[arm * LANES + lane] / pulls
-            if mean > highest:
-                best, highest = arm, mean
-            at = other * LANES + lane
-            if block.all_pulls[at] > 0:
-                add_error(mean - truth[arm] - (block.all_sums[at] / block.all_pulls[at] - truth[other]), joint[arm])
-    add_error(highest - truth[best], joint[arm_count])
-
-
-@jit
-def add_error(error, sums):
-    """To their number, total and squares."""
-    sums[0] += 1.0
-    sums[1] += error
-    sums[2] += error * error

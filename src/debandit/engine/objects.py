@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.batches import compare
 from debandit.engine.data import Floats, RuleData, Task, Wanted, WorldData, rule_data
+from debandit.engine.features import terms
+from debandit.engine.gather import gather
 from debandit.engine.kernels import load
 from debandit.errors import DebanditError, InputError, quoted, shorten
 
@@ -99,6 +100,7 @@ class ObjectKernel(NamedTuple):
                 path_rewards=np.empty((count, length)),
                 runs=False,
                 tallies=False,
+                martingales=False,
             )
             drawing = task._replace(units=np.array([[index, start, count]]), horizon=length, shortcut=False)
             load("debandit.engine.index")(drawing, rule_data(opening=task.horizon), world, binomials, room, stop)
@@ -205,21 +207,13 @@ def _keep(arms: list[int], table: Floats, wanted: Wanted, unit: int, place: int,
     sums = np.bincount(path, rewards, arm_count)  # in the order of the rounds, as the compiled loop adds
     if wanted.paths:
         wanted.path_arms[place], wanted.path_rewards[place] = path, rewards
-    if wanted.runs:
-        wanted.pulls[place], wanted.sums[place] = pulls, sums
-    if wanted.tallies:
-        (seen,) = np.nonzero(pulls)
-        means = sums[seen] / pulls[seen]
-        errors = means - world.means[index * arm_count + seen]
-        wanted.pull_totals[unit] += pulls
-        wanted.pulled[unit, seen] += 1
-        wanted.errors[unit, seen] += errors
-        wanted.squares[unit, seen] += errors * errors
-        bins = wanted.histogram.shape[2]
-        if bins:
-            low, high = wanted.edges[index, seen].T
-            position = ((means - low) / (high - low) * bins).astype(np.int64)
-            wanted.histogram[unit, seen, np.clip(position, 0, bins - 1)] += 1
-        if wanted.joint.shape[1]:
-            truth = world.means[index * arm_count : (index + 1) * arm_count]
-            wanted.joint[unit] += compare(pulls[None], sums[None], truth, wanted.controls[index])
+    first = index * arm_count
+    truth, variances = world.means[first : first + arm_count], world.variances[first : first + arm_count]
+    martingales = np.zeros((3, 1, arm_count))
+    if wanted.martingales:
+        for arm, count in enumerate(pulls):
+            errors = table[arm, :count] - truth[arm]
+            sums_of = terms(1, errors, errors.cumsum() - errors, np.arange(1, count + 1), variances[arm])
+            martingales[:, 0, arm] = sums_of.sum(axis=1)
+    totals = sums[None].astype(np.float64)
+    gather(wanted, unit, slice(place, place + 1), world, index, pulls[None], totals, martingales)

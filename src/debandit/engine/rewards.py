@@ -16,6 +16,7 @@ def enter_world(world, arm_count, world_index, lane, block):
         normal = world.kind == NORMAL
         block.shift[at] = world.means[row] if normal else 0.0
         block.scale[at] = world.sds[row] if normal else 1.0
+        block.truth[at], block.variance[at] = world.means[row], world.variances[row]
 
 
 @jit

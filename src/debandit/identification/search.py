@@ -80,7 +80,7 @@ def _built(rule: type[Policy], options: Options) -> Policy | None:
 def _refined(family: Family, fit: Fit, record: Record) -> Fit:
     """Maximum likelihood from the best point of the grid, and the evidence by BIC if the grid is too coarse for it."""
     numbers = _likeliest(fit.policy, family.free, record.first(SEARCHED))
-    better = fitted(replace(fit.policy, **numbers), record, note=fit.note)  # type: ignore[type-var]
+    better = fitted(replace(fit.policy, **numbers), record, note=fit.note)  # type: ignore[type-var]  # all rules are dataclasses
     if better.log_likelihood <= fit.log_likelihood:
         return fit
     by_bic = better.score - len(numbers) * per_number(record.horizon) + math.log(family.odds)

@@ -23,7 +23,7 @@ class Look(NamedTuple):
 
     legend: str
     title: str
-    colour: str  # Okabe and Ito's palette, made for the colour-blind
+    colour: str  # of Okabe and Ito's and of Tol's palettes, made for the colour-blind; the worlds differ in grey too
     shape: str
     dash: tuple[int, ...]
 
@@ -31,21 +31,26 @@ class Look(NamedTuple):
 KNOWN = {
     "naive": Look("naive (sample mean)", "Sample mean", "#000000", "circle", (1, 0)),
     "gaussian": Look("MB (gaussian)", "MB-corrected mean", "#0072B2", "square", (7, 3)),
-    "auto": Look("default (auto)", "corrected mean", "#E69F00", "diamond", (4, 1)),
     "efron": Look("EB (efron)", "EB-corrected mean", "#D55E00", "triangle-up", (2, 2)),
+    "smoothed": Look("smoothed", "Corrected mean, smoothed world", "#882255", "cross", (9, 2, 2, 2, 2, 2)),
+    "jeffreys": Look("jeffreys", "Corrected mean, jeffreys world", "#88CCEE", "triangle-right", (14, 4)),
+    "auto": Look("auto (default world)", "Corrected mean, default world", "#E69F00", "triangle-left", (5, 5)),
     "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
     "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
-    # intervals
-    "pooled-t": Look("pooled-t", "pooled-t", "#D55E00", "diamond", (4, 1)),
-    "moderated-t": Look("plain t (moderated-t)", "plain t", "#0072B2", "cross", (7, 3)),
-    "wald": Look("wald", "Wald", "#000000", "square", (1, 0)),
-    "two-part": Look("two-part", "two-part", "#009E73", "circle", (2, 2)),
-    "binary": Look("binary", "binary", "#CC79A7", "square", (12, 3, 2, 3)),
+}
+# never beside the methods above, and so they may look like them
+INTERVALS = {
+    "wald": Look("wald", "Wald", "#000000", "circle", (1, 0)),
+    "moderated-t": Look("plain t (moderated-t)", "Plain t", "#0072B2", "square", (7, 3)),
+    "pooled-t": Look("pooled-t", "Pooled t", "#D55E00", "triangle-up", (2, 2)),
+    "two-part": Look("two-part", "Two-part", "#009E73", "diamond", (12, 3, 2, 3)),
+    "binary": Look("binary", "Binary", "#CC79A7", "triangle-down", (4, 2)),
 }
 # of coprime numbers, so that many methods are needed before two look the same
-SPARE_COLOURS = ("#E69F00", "#56B4E9", "#777777")
-SPARE_SHAPES = ("cross", "triangle-right", "triangle-left", "arrow")
-SPARE_DASHES = ((9, 2, 2, 2, 2, 2), (1, 3), (14, 4), (5, 5), (3, 6))
+SPARE_COLOURS = ("#999933", "#777777", "#332288")
+HOURGLASS, BOW, STAR = "M-1,-1H1L-1,1H1Z", "M-1,-1V1L1,-1V1Z", "M0,-1.2L.3,-.3L1.2,0L.3,.3L0,1.2L-.3,.3L-1.2,0L-.3,-.3Z"
+SPARE_SHAPES = (HOURGLASS, STAR, BOW, "arrow")
+SPARE_DASHES = ((1, 3), (3, 6), (2, 2, 6, 2), (10, 8), (1, 6))
 
 CONFIG: Any = {
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
@@ -120,9 +125,11 @@ def with_bars(frame: pd.DataFrame, times: float) -> pd.DataFrame:
 
 def looks(methods: Iterable[str]) -> dict[str, Look]:
     """Known methods look the same in every picture; others go by their own name and take what is left."""
-    unknown = [method for method in dict.fromkeys(methods) if method not in KNOWN]
+    others = [method for method in dict.fromkeys(methods) if method not in KNOWN]
+    known = KNOWN | {method: INTERVALS[method] for method in others if method in INTERVALS}
+    unknown = [method for method in others if method not in known]
     spare = zip(cycle(SPARE_COLOURS), cycle(SPARE_SHAPES), cycle(SPARE_DASHES), strict=False)
-    return KNOWN | {m: Look(m, f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)}
+    return known | {m: Look(m, f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)}
 
 
 def method_channels(frame: pd.DataFrame) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:

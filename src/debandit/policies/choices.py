@@ -43,7 +43,7 @@ def winners(scores: Floats, ties: int) -> Floats:
     highest = scores == scores.max(axis=-1, keepdims=True)
     if ties == LAST:
         return certain(arm_count - 1 - np.argmax(highest[..., ::-1], axis=-1), arm_count)
-    return np.asarray(highest / highest.sum(axis=-1, keepdims=True))
+    return np.asarray(highest / np.maximum(highest.sum(axis=-1, keepdims=True), 1))  # none where there are no scores
 
 
 def certain(arms: Ints, arm_count: int) -> Floats:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.engine.spread import without_progress
+from debandit.engine.progress import without_progress
 from debandit.errors import DebanditError, InputError
 from debandit.simulation import simulate
 from debandit.study.cell import Bins, Cell

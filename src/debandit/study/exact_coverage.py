@@ -11,6 +11,21 @@ from debandit.study.intervals import LEVEL
 from debandit.theory import exact_counts
 
 GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+# every rule for 0/1 rewards, and the numbers of rounds with which all that can happen on two arms is enumerated: those
+# of exp3 double with every round, and the chances of ts_postdiff are slow. With two arms top_two_thompson's own leader
+# of 1/2 would be uniform. Ties to the last arm are ties to the first one with the arms exchanged.
+ENUMERATED = dict.fromkeys(
+    (
+        *("etc", "etc(pulls=5)", "etc(pulls=5,ties=random)", "greedy", "greedy(ties=random)"),
+        *("epsilon_greedy", "epsilon_greedy(ties=random)"),
+        *("decaying_epsilon_greedy", "decaying_epsilon_greedy(ties=random)"),
+        *("softmax", "ucb", "ucb(ties=random)", "ucb_tuned", "ucb_tuned(ties=random)", "kl_ucb", "kl_ucb(ties=random)"),
+        *("successive_elimination", "successive_elimination(sd=0.5)", "successive_elimination(sd=0.25)"),
+        *("thompson", "thompson(initial_pulls=1,center=sample)", "thompson_variance", "top_two_thompson(leader=0.7)"),
+        *("beta_thompson", "play_the_winner", "uniform", "fixed_weights(weights=[0.8,0.2])"),
+    ),
+    (20, 30, 40, 60, 100),
+) | {"ts_postdiff": (20, 30, 40), "exp3": (20,)}
 
 
 def exact_minimum(

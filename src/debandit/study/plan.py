@@ -4,7 +4,7 @@ import dataclasses
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers
 from debandit.study.cell import Cell
@@ -43,12 +43,12 @@ class Study:
         self, *, experiments: int | None = None, runs: int | None = None, seed: int | None = None
     ) -> "Study":
         """The same study with other numbers in every cell. Experiments asked for outright override `until_se`."""
-        changes: dict[str, int | None] = {}
+        changes: dict[str, Any] = {}
         if experiments is not None:
             changes |= {"experiments": checked_count("experiments", experiments, MOST_RUNS, least=2), "until_se": None}
         if runs is not None:
             changes["runs"] = checked_count("runs", runs, MOST_RUNS, least=2)
-        cells = tuple(dataclasses.replace(cell, **changes) for cell in self.cells)  # type: ignore[arg-type]
+        cells = tuple(dataclasses.replace(cell, **changes) for cell in self.cells)
         return dataclasses.replace(self, cells=cells, seed=self.seed if seed is None else checked_seed(seed))
 
     def run(

@@ -5,6 +5,7 @@ import difflib
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -75,7 +76,7 @@ class _Reader:
         self._try(lambda: _check_figure(figure, cells), None, "figure")
         texts = {"title": name, "source": ""} | {key: data[key] for key in ("title", "source") if key in data}
         for key, text in texts.items():
-            self._try(lambda text=text: text_of(text), None, key)  # type: ignore[misc]
+            self._try(partial(text_of, text), None, key)
         seed = self._try(lambda: checked_seed(data.get("seed", 0)), None, "seed")
         printed = data.get("paper_experiments", 1000)
         self._try(lambda: checked_count("paper_experiments", printed, MOST_RUNS), None, "paper_experiments")
@@ -136,7 +137,7 @@ class _Reader:
         )
         self._try(lambda: fits(policy, world), i, "world")
         self._try(lambda: enough_rounds(policy, world.arm_count, draft.horizon), i, "horizon")
-        methods = [self._try(lambda m=m: check_method(m, draft, ""), i, "methods") for m in draft.methods]  # type: ignore[misc]
+        methods = [self._try(partial(check_method, m, draft, ""), i, "methods") for m in draft.methods]
         if None in methods:
             return None
         cell = dataclasses.replace(draft, methods=tuple(str(method) for method in methods))

@@ -29,7 +29,7 @@ class Series(NamedTuple):
         with np.errstate(over="ignore"):
             return cls(len(known), center, float(((known - center) ** 2).sum()), *found)
 
-    def __add__(self, other: "Series") -> "Series":  # type: ignore[override]
+    def __add__(self, other: "Series") -> "Series":  # type: ignore[override]  # tuples would be joined
         buckets, place = np.unique(np.concatenate((self.buckets, other.buckets)), return_inverse=True)
         counts = np.zeros(len(buckets), np.int64)
         np.add.at(counts, place, np.concatenate((self.counts, other.counts)))
@@ -88,7 +88,7 @@ class Summary(NamedTuple):
     series: dict[str, dict[str, list[Series]]]
     histograms: dict[str, Ints]
 
-    def __add__(self, other: "Summary") -> "Summary":  # type: ignore[override]
+    def __add__(self, other: "Summary") -> "Summary":  # type: ignore[override]  # tuples would be joined
         series = {
             method: {
                 quantity: [mine + yours for mine, yours in zip(arms, other.series[method][quantity], strict=True)]

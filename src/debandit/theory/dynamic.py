@@ -8,6 +8,7 @@ import numpy as np
 from debandit.engine.data import Floats, Ints
 from debandit.errors import InputError, shorten
 from debandit.policies import Policy, as_policy
+from debandit.theory.two_arm_rules import Remembering, chances_of, remembering
 
 LONGEST_HORIZON = 400  # states grow like T^3 / 6 and work like T^4 / 24
 
@@ -46,7 +47,8 @@ def exact_two_arms(policy: Policy | str, p1: float, p2: float, horizon: int) -> 
     P(n1, s1, s2) = U Bin(n1, p1){s1} Bin(n2, p2){s2}, where U, the probability of that division of the pulls given the
     numbers of wins, does not depend on p1 and p2. U is kept, so that other p1 and p2 take milliseconds.
 
-    For every rule that says how likely its choices are; up to T = 400.
+    For every rule that says how likely its choices are, and for the built-in ones that look at more than totals; up to
+    T = 400, exp3 up to T = 22.
     """
     states, chance = _chances(policy, p1, p2, horizon)
     arms = ((states.n1, states.s1, p1), (states.n2, states.s2, p2))
@@ -105,11 +107,14 @@ def _weights(policy: Policy, horizon: int) -> Floats:
 
     Given n1 + 1 pulls with s1 wins, the last of them won with probability s1 / (n1 + 1), whatever p1 is.
     """
-    weights, states = np.ones(1), _states(0)
+    memory = remembering(policy, horizon)
+    if memory is not None:
+        return _weights_with_memory(memory, horizon)
+    weights, states, choose = np.ones(1), _states(0), chances_of(policy, horizon)
     for t in range(horizon):
         live = np.flatnonzero(weights)
         n1, n2, s1, s2 = (part[live] for part in states[:4])
-        chances = policy.probabilities(t, np.stack([n1, n2], axis=-1), np.stack([s1, s2], axis=-1), horizon)
+        chances = choose(t, np.stack([n1, n2], axis=-1), np.stack([s1, s2], axis=-1))
         first, second = weights[live] * chances.T
         states = _states(t + 1)
         weights = np.zeros(len(states.n1))
@@ -121,6 +126,37 @@ def _weights(policy: Policy, horizon: int) -> Floats:
         weights[place + 1] += second * ((s2 + 1) / (n2 + 1))
     weights.setflags(write=False)
     return weights
+
+
+def _weights_with_memory(rule: Remembering, horizon: int) -> Floats:
+    """The same where a state is (n1, s1, s2) and what the rule remembers; in the end that is added up."""
+    size = horizon + 1
+    weights, keys = np.ones(1), np.array([rule.start * size**3])
+    for t in range(horizon):
+        memory, n1, s1, s2 = _unpacked(keys, size)
+        pulls, wins = np.stack([n1, t - n1], axis=-1), np.stack([s1, s2], axis=-1)
+        chances, memory = rule.choose(t, pulls, wins, memory)
+        grown, places = [], []
+        for arm, steps in enumerate(((size**2, size), (0, 1))):  # in the key: of a pull, of a win
+            n, s, here = pulls[:, arm], wins[:, arm], weights * chances[:, arm] / (pulls[:, arm] + 1)
+            place = keys % size**3 + steps[0]
+            grown += [here * (n + 1 - s), here * (s + 1)]
+            places += [memory * size**3 + place, rule.after_win(memory, arm) * size**3 + place + steps[1]]
+        flow, reached = np.concatenate(grown), np.concatenate(places)
+        live = flow > 0
+        keys, which = np.unique(reached[live], return_inverse=True)
+        weights = np.zeros(len(keys))
+        np.add.at(weights, which, flow[live])
+    _, n1, s1, s2 = _unpacked(keys, size)
+    states = _states(horizon)
+    found = np.zeros(len(states.n1))
+    np.add.at(found, states.at[n1] + s1 * (horizon - n1 + 1) + s2, weights)
+    found.setflags(write=False)
+    return found
+
+
+def _unpacked(keys: Ints, size: int) -> tuple[Ints, Ints, Ints, Ints]:
+    return keys // size**3, keys // size**2 % size, keys // size % size, keys % size
 
 
 def _binomials(p: float, horizon: int) -> Floats:

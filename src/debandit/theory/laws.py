@@ -29,7 +29,7 @@ class Normal(Law):
         """Mean + sd^2 h."""
         return self.mean + self.variance * h
 
-    def eta_second(self, h: float) -> float:  # noqa: ARG002
+    def eta_second(self, h: float) -> float:  # noqa: ARG002 (it is a constant)
         """sd^2."""
         return self.variance
 

@@ -29,4 +29,6 @@ class Bernoulli(World):
         return {"means": self.means.tolist()}
 
     def data(self) -> WorldData:
-        return WorldData(BERNOULLI, self.means.ravel(), np.zeros(self.means.size), **no_pool(self.means.size))
+        return WorldData(
+            BERNOULLI, self.means.ravel(), self.variances.ravel(), np.zeros(self.means.size), **no_pool(self.means.size)
+        )

@@ -29,4 +29,11 @@ class Empirical(World):
         return {"samples": self._pool.samples()}
 
     def data(self) -> WorldData:
-        return WorldData(EMPIRICAL, self.means.ravel(), np.zeros(self.means.size), self._pool.values, self._pool.starts)
+        return WorldData(
+            EMPIRICAL,
+            self.means.ravel(),
+            self.variances.ravel(),
+            np.zeros(self.means.size),
+            self._pool.values,
+            self._pool.starts,
+        )

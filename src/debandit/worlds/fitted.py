@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,10 +27,10 @@ class Unseen:
     sd: float
 
     @classmethod
-    def of(cls, pair: object) -> "Unseen":
+    def of(cls, pair: Any) -> "Unseen":
         """From (mean, sd)."""
         try:
-            mean, sd = (float(value) for value in pair)  # type: ignore[attr-defined]
+            mean, sd = (float(value) for value in pair)
         except (TypeError, ValueError, OverflowError):
             mean = sd = np.nan
         if not (abs(mean) <= 1e100 and 0 <= sd <= 1e100):
@@ -76,7 +76,7 @@ class Bootstrap(ABC):
         return self, ""
 
     def __str__(self) -> str:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # all are dataclasses
         options = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
         return f"{self.name}({options})" if options else self.name
 

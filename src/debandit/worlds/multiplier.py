@@ -48,4 +48,6 @@ class Multiplier(World):
         counts = self._pool.counts
         means, roots = self.means.ravel(), np.sqrt(counts.ravel())
         residuals = self._pool.residuals() / np.repeat(roots, counts.ravel())
-        return WorldData(_KINDS[self.weights], means, np.zeros(means.size), residuals, self._pool.starts)
+        return WorldData(
+            _KINDS[self.weights], means, self.variances.ravel(), np.zeros(means.size), residuals, self._pool.starts
+        )

@@ -34,4 +34,6 @@ class Normal(World):
         return {"means": self.means.tolist(), "sds": self.sds.tolist()}
 
     def data(self) -> WorldData:
-        return WorldData(NORMAL, self.means.ravel(), self.sds.ravel(), **no_pool(self.means.size))
+        return WorldData(
+            NORMAL, self.means.ravel(), self.variances.ravel(), self.sds.ravel(), **no_pool(self.means.size)
+        )

@@ -33,4 +33,11 @@ class Smoothed(World):
         return {"samples": self._pool.samples(), "sds": self.sds.tolist()}
 
     def data(self) -> WorldData:
-        return WorldData(SMOOTHED, self.means.ravel(), self.sds.ravel(), self._pool.values, self._pool.starts)
+        return WorldData(
+            SMOOTHED,
+            self.means.ravel(),
+            self.variances.ravel(),
+            self.sds.ravel(),
+            self._pool.values,
+            self._pool.starts,
+        )

@@ -96,10 +96,10 @@ class Pool(NamedTuple):
         return variances
 
 
-def pool_of(samples: object, where: str = "world") -> Pool:
+def pool_of(samples: Any, where: str = "world") -> Pool:
     """Lists of values for each arm, or for each world and arm, laid end to end."""
     try:
-        worlds = [list(part) for part in samples]  # type: ignore[attr-defined]
+        worlds = [list(part) for part in samples]
         single = all(np.ndim(part[0]) == 0 for part in worlds)
         nested = [worlds] if single else worlds
         flat = [np.array(sample, dtype=np.float64) for world in nested for sample in world]

@@ -1,0 +1,111 @@
+"""The runs of a stack of logs, each for as long as it needs."""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from debandit.engine import spread
+from debandit.engine.data import Floats, Ints
+from debandit.engine.experiment import Experiment
+from debandit.log import ExperimentLog
+
+AUTO_FIRST, AUTO_FIRST_OF_COSTLY, AUTO_CAP, AUTO_TARGET = 1024, 256, 200_000, 0.1
+_BINS, _PILOT_RUNS = 60, 64
+
+RunCount = int | Literal["auto"]
+
+
+class Estimate(NamedTuple):
+    """What the runs say about one log."""
+
+    runs: int
+    stopped_because: str
+    bias: Floats
+    bias_se: Floats
+    never_pulled: Floats
+    edges: Floats  # (K, 2)
+    histogram: Ints  # (K, bins)
+    controls: Ints  # (K,)
+    difference_bias: Floats  # (K,)
+    difference_se: Floats
+    winner_bias: float
+    winner_se: float
+    off: np.ndarray  # (K,) arms whose errors are not 0 on average in the runs
+
+
+def estimate(
+    experiment: Experiment,
+    logs: list[ExperimentLog],
+    variances: list[Floats],
+    controls: Ints,
+    runs: RunCount,
+    control_variates: bool,
+    workers: spread.Workers,
+) -> list[Estimate]:
+    """Run every log's world, each for as long as it needs."""
+    edges = _histogram_edges(experiment, workers)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        target = AUTO_TARGET * np.sqrt(np.array([each / log.pulls for each, log in zip(variances, logs, strict=True)]))
+    target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
+    first = AUTO_FIRST_OF_COSTLY if experiment.costly else AUTO_FIRST
+    more = np.full(len(logs), first if runs == "auto" else runs)
+    total = None
+    while total is None or more.any():
+        total = spread.tally(
+            experiment,
+            more,
+            before=total,
+            edges=edges,
+            bins=_BINS,
+            controls=controls,
+            martingales=control_variates,
+            workers=workers,
+        )
+        arms = total.arms
+        # one pull has no standard error yet; what no run has pulled more runs will hardly pull
+        short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(arms.se) >= target)
+        reached = short.sum(axis=1) == 0
+        more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
+    never = 1.0 - total.pulled / total.runs[:, None]
+    counts = target.min(axis=1) < np.inf
+    (differences, differences_se), winner = total.differences, total.best
+    return [
+        Estimate(
+            int(total.runs[i]),
+            _why_stopped(runs, bool(reached[i]), bool(counts[i])),
+            arms.bias[i],
+            arms.se[i],
+            never[i],
+            edges[i],
+            total.histogram[i],
+            controls[i],
+            differences[i],
+            differences_se[i],
+            float(winner.bias[i]),
+            float(winner.se[i]),
+            arms.caught[i].any(axis=-1),
+        )
+        for i in range(len(logs))
+    ]
+
+
+def _why_stopped(runs: RunCount, reached: bool, any_counts: bool) -> str:
+    if runs != "auto":
+        return "as many as asked for"
+    if not any_counts:
+        return "stopped at once because no arm's rewards vary"
+    share = f"{100 * AUTO_TARGET:.0f} % of the standard error of its mean"
+    if reached:
+        return f"stopped when the Monte-Carlo error of every arm's bias was below {share}"
+    return f"stopped at the limit of {AUTO_CAP:,}; some arm's Monte-Carlo error is still above {share}"
+
+
+def _histogram_edges(experiment: Experiment, workers: spread.Workers) -> Floats:
+    """The range of each arm's simulated means in the first few runs, widened by a quarter on both sides."""
+    kept = spread.store(experiment, _PILOT_RUNS, paths=False, workers=workers)
+    shape = (len(experiment.world_ids), _PILOT_RUNS, experiment.arm_count)
+    pulls, truth = kept.pulls.reshape(shape), experiment.world.means.reshape(-1, 1, experiment.arm_count)
+    means = np.where(pulls > 0, kept.sums.reshape(shape) / np.maximum(pulls, 1), truth)
+    low, high = np.minimum(means.min(axis=1), truth[:, 0]), np.maximum(means.max(axis=1), truth[:, 0])
+    margin = np.where(high > low, (high - low) / 4, np.maximum(np.abs(low), 1.0) / 2)
+    return np.stack((low - margin, high + margin), axis=-1)

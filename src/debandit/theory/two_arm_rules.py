@@ -1,0 +1,122 @@
+"""How a rule chooses between two arms with 0/1 rewards, where totals say more than they do of other rewards."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from debandit.engine.data import TIES, Floats, Ints
+from debandit.errors import InputError
+from debandit.policies import Exp3, Policy, ScoreRule, SuccessiveElimination, ThompsonVariance
+from debandit.policies.choices import after_opening, certain, highest_draw, winners
+
+LONGEST_EXP3 = 22  # it remembers the order of all wins, so that its states double with every round
+BOTH_LEFT = 0
+
+Chances = Callable[[int, Ints, Ints], Floats]  # of (t, pulls, sums), with totals of shape (states, 2)
+
+
+class Remembering(Protocol):
+    """A rule that looks at more than totals; what it remembers besides is a whole number for every state."""
+
+    start: int
+
+    def choose(self, t: int, pulls: Ints, sums: Ints, memory: Ints, /) -> tuple[Floats, Ints]:
+        """P(arm chosen), of shape (states, 2), and what it remembers after that."""
+
+    def after_win(self, memory: Ints, arm: int, /) -> Ints:
+        """What it remembers after that reward; a reward of 0 teaches it nothing but the totals."""
+
+
+def chances_of(policy: Policy, horizon: int) -> Chances:
+    """Of rules that decide by totals, at least if rewards are 0/1: variances follow from totals then."""
+    if isinstance(policy, ThompsonVariance):
+        return lambda t, pulls, sums: _thompson_variance(policy, t, pulls, sums)
+    if isinstance(policy, ScoreRule) and not type(policy).randomised:
+        return lambda t, pulls, sums: _scored(policy, t, pulls, sums, horizon)
+    return lambda t, pulls, sums: policy.probabilities(t, pulls, sums, horizon)
+
+
+def remembering(policy: Policy, horizon: int) -> Remembering | None:
+    """None for rules that go by totals, or that nothing is known of."""
+    if isinstance(policy, SuccessiveElimination):
+        return _Elimination(policy)
+    return _Exp3Memory(policy, horizon) if isinstance(policy, Exp3) else None
+
+
+def _thompson_variance(policy: ThompsonVariance, t: int, pulls: Ints, sums: Ints) -> Floats:
+    def free(_: Any, n: Ints, s: Floats) -> Floats:
+        squares = s * (n - s) / n
+        return highest_draw(s / n, np.maximum(np.sqrt(squares / (n - 1)), policy.least_sd) / np.sqrt(n))
+
+    return after_opening(policy.opening, t, pulls, sums, free)
+
+
+def _scored(policy: ScoreRule, t: int, pulls: Ints, sums: Ints, horizon: int) -> Floats:
+    """By the rule's own function, once for each pair (pulls, wins) that an arm can have."""
+    (role,) = policy.roles
+    found: Any = getattr(type(policy), role)
+    score = getattr(found, "py_func", found)  # numba's wrapper keeps the Python function
+    names, parameters = list(inspect.signature(score).parameters), policy.rule(2, horizon).parameters
+
+    def free(_: Any, n: Ints, s: Floats) -> Floats:
+        pairs, back = np.unique(np.stack([n, s], axis=-1).reshape(-1, 2), axis=0, return_inverse=True)
+        known = policy.options() | {"parameters": parameters, "t": t + 1.0, "z": 0.0}
+        scores = []
+        for count, wins in pairs.tolist():
+            mean = wins / count
+            known |= {"mean": mean, "pulls": count, "variance": mean * (1 - mean)}
+            scores.append(float(score(*(known[name] for name in names))))
+        return winners(np.array(scores)[back.reshape(n.shape)], TIES.index(getattr(policy, "ties", "first")))
+
+    return after_opening(policy.opening, t, pulls, sums, free)
+
+
+class _Elimination:
+    """Which arm was dropped: none, the first (1) or the second (2)."""
+
+    start = BOTH_LEFT
+
+    def __init__(self, policy: SuccessiveElimination) -> None:
+        self._policy = policy
+
+    def choose(self, t: int, pulls: Ints, sums: Ints, memory: Ints) -> tuple[Floats, Ints]:
+        if t < 2:
+            return certain(np.full(len(pulls), t), 2), memory
+        n = pulls[:, 0]
+        margin = 2 * self._policy.sd * np.sqrt(2 * np.log(8 * n * n / self._policy.delta) / n)
+        means = sums / pulls
+        worse = means < means.max(axis=-1, keepdims=True) - margin[:, None]
+        turn_over = (memory == BOTH_LEFT) & (n == pulls[:, 1])
+        memory = np.where(turn_over, worse @ np.array([1, 2]), memory)
+        in_turn = (n > pulls[:, 1]).astype(np.int64)
+        return certain(np.choose(memory, [in_turn, np.ones_like(n), np.zeros_like(n)]), 2), memory
+
+    def after_win(self, memory: Ints, _arm: int) -> Ints:
+        return memory
+
+
+class _Exp3Memory:
+    """The arms of all wins in their order: a 1 and then a binary digit for each."""
+
+    start = 1
+
+    def __init__(self, policy: Exp3, horizon: int) -> None:
+        if policy.low != 0 or horizon > LONGEST_EXP3:
+            what = f"{policy} can be enumerated with low=0 and up to {LONGEST_EXP3} rounds only"
+            raise InputError(what, where="policy", remedy="Use simulate.")
+        logs = np.zeros((1, 2))
+        chances = [np.zeros((1, 2))]  # of the words 0, 1, 2, ...; none is 0
+        for _ in range(horizon):
+            weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+            chances.append((1 - policy.gamma) * weights / weights.sum(axis=1, keepdims=True) + policy.gamma / 2)
+            gains = policy.gamma / policy.high / (2 * chances[-1])
+            logs = (logs[:, None] + gains[:, :, None] * np.eye(2)).reshape(-1, 2)
+        self._chances = np.concatenate(chances)
+
+    def choose(self, _t: int, _pulls: Ints, _sums: Ints, memory: Ints) -> tuple[Floats, Ints]:
+        return self._chances[memory], memory
+
+    def after_win(self, memory: Ints, arm: int) -> Ints:
+        return 2 * memory + arm
