@@ -29,8 +29,8 @@ The default is compared with MB, the paper's multiplier bootstrap. It leaves les
   difference is rather larger than shown. (With 1,000, 2,000 and 8,000 experiments in each of 60 settings it was
   -0.049, -0.052 and -0.053.)
 - All methods see the same experiments, and differences are taken setting by setting.
-- `debias` uses more runs than were used here. That has no influence on the bias, and with 200 runs the variance of a
-  correction is too large by about 1/200 of that of the naive mean.
+- `debias` has less Monte-Carlo noise than the 200 plain runs that were used here. That has no influence on the bias;
+  with 200 runs the variance of a correction is too large by about 1/200 of that of the naive mean.
 - The first five families are those that the default was chosen by, with other settings and another implementation;
   zero-inflated rewards whose zeros stay zeros, and a lognormal law with a longer tail, were not among them.
 - A reader's own seed gives other settings: `debandit study accuracy --seed N`. It may be interrupted, and goes on.
