@@ -29,9 +29,9 @@ class ByTotals(Protocol):
         """Of each arm in every run, when it has heard of `known` rounds."""
 
 
-def can_step(rule: RuleData, world: WorldData, horizon: int, wanted: Wanted) -> bool:
+def can_step(rule: RuleData, world: WorldData, horizon: int, paths: bool) -> bool:
     """Whether batches are large, nobody asks for their rounds, and the world's sums can be drawn."""
-    return are_large(rule.plan.ends, horizon) and not wanted.paths and not rule.hold and _drawable(world)
+    return are_large(rule.plan.ends, horizon) and not paths and not rule.hold and _drawable(world)
 
 
 def are_large(ends: Ints, horizon: int) -> bool:

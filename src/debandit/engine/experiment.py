@@ -40,11 +40,11 @@ class Experiment(NamedTuple):
     @property
     def costly(self) -> bool:
         """Whether a run takes far longer than in the compiled loop."""
-        return isinstance(self.policy.kernel, ObjectKernel) or self.steps(Need().room(self, np.empty((0, 3), np.int64)))
+        return isinstance(self.policy.kernel, ObjectKernel) or self.steps(paths=False)
 
-    def steps(self, wanted: Wanted) -> bool:
+    def steps(self, paths: bool) -> bool:
         """Whether whole batches are drawn at once."""
-        return self.policy.by_totals and can_step(self.rule, self.world, self.horizon, wanted)
+        return self.policy.by_totals and can_step(self.rule, self.world, self.horizon, paths)
 
     @property
     def rule(self) -> RuleData:

@@ -18,7 +18,7 @@ def play(
     wanted = need.room(experiment, units) if room is None else room
     stop = np.zeros(3, np.int64) if stop is None else stop
     task, rule, world, *_ = arguments = arguments_of(experiment, units, wanted)
-    if experiment.steps(wanted):
+    if experiment.steps(wanted.paths):
         step(experiment.policy, task, rule, world, wanted, stop)
         return wanted
     name = experiment.policy.kernel
