@@ -57,7 +57,7 @@ def panel(
     base = alt.Chart(part[["place", "low", "value", "high", "legend"]])
     layers = [
         base.mark_rule(strokeWidth=1.4).encode(low, alt.X2("high:Q"), y, offset, colour),
-        base.mark_point(filled=True, size=38, opacity=1).encode(x, y, offset, colour, shape),
+        base.mark_point(filled=True, size=55, opacity=1).encode(x, y, offset, colour, shape),
         alt.Chart(pd.DataFrame({"value": [words.rule]})).mark_rule(color="#555555").encode(x),
     ]
     if names:  # an axis does not centre labels of several lines
