@@ -22,9 +22,10 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/batches.py
 	$(BIN)/python benchmarks/control_variates.py
 
-# the pages on the paper's tables and on coverage, from the studies' own output
+# the pages on the paper's tables, on accuracy and on coverage, from the studies' own output
 docs: .venv/installed
 	$(BIN)/python docs/reproduce.py
+	$(BIN)/python docs/measure_accuracy.py
 	$(BIN)/python docs/measure_coverage.py
 
 clean:

@@ -3,16 +3,19 @@
 from pathlib import Path
 
 from debandit.files import write_whole
-from debandit.study.coverage import ENUMERATED, GRID, LEAST, coverage, exact_minimum, population
+from debandit.plots import save
+from debandit.study.coverage import LEAST, coverage_study
+from debandit.study.exact_coverage import ENUMERATED, GRID, exact_minimum
 from debandit.tables import Column, markdown
 
 EXACT = f"""## Two Bernoulli arms, exactly
 
 The lowest coverage of an arm over all pairs of true probabilities from
 {", ".join(map(str, GRID))},
-given that the arm was pulled, by enumerating everything that can happen (`debandit.study.coverage.exact_minimum`), for
-the interval `binary` with so many rounds; behind it the arm's probability and the other's. In the last column the
-lowest coverage of `wald` over the same rounds; a Wald interval that does not exist counts as a miss.
+given that the arm was pulled, by enumerating everything that can happen (`exact_minimum` in
+`debandit.study.exact_coverage`), for the interval `binary` with so many rounds; behind it the arm's probability and the
+other's. In the last column the lowest coverage of `wald` over the same rounds; a Wald interval that does not exist
+counts as a miss.
 
 {{lowest}}
 
@@ -32,10 +35,13 @@ the states to be enumerated double with every round.
 
 def main() -> None:
     """About seven minutes."""
-    found = coverage(settings=50, experiments=2000, seed=1, progress=True)
-    about = " ".join(str(population.__doc__).split("\n\n")[1].split())
-    text = found.to_markdown().replace("\n## By family", f"\nThe settings: {about}\n\n## By family", 1)
-    write_whole(Path(__file__).with_name("coverage.md"), f"{text}\n{exact_section()}")
+    here = Path(__file__).parent
+    found = coverage_study(settings=50, experiments=2000, seed=1).run()
+    for other in save(found.plot(), here / "figures" / "coverage")[1:]:  # the page shows the SVG
+        other.unlink()
+    picture = f"\n![{found.study.title}](figures/coverage.svg)\n"
+    text = found.to_markdown().replace("\n## By family", f"{picture}\n## By family", 1)
+    write_whole(here / "coverage.md", f"{text}\n{exact_section()}")
 
 
 def exact_section() -> str:

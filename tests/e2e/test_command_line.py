@@ -73,7 +73,32 @@ def test_study_coverage(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "Mean coverage by number of pulls" in result.stdout
     assert (tmp_path / "out" / "rows.parquet").is_file()
+    assert (tmp_path / "out" / "figure.svg").is_file()
     assert "coverage" in run("study", "list").stdout
+
+
+def test_study_accuracy(tmp_path):
+    options = ("study", "accuracy", "--settings", 1, "--experiments", 20, "--runs", 5, "-o", tmp_path / "out")
+    result = run(*options, "--seed", 3)
+    assert result.returncode == 0, result.stderr
+    assert "By rewards and arms" in result.stdout
+    assert "--seed 3`" in result.stdout
+    names = {"cells", "table.md", "rows.csv", "rows.parquet", "figure.svg", "figure.png", "figure.pdf"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    rows = (tmp_path / "out" / "rows.csv").read_bytes()
+    assert run(*options, "--seed", 3, "--workers", 2, "-q").returncode == 0
+    assert (tmp_path / "out" / "rows.csv").read_bytes() == rows
+    assert "accuracy" in run("study", "list").stdout
+
+
+def test_studies_refuse_options_of_others(tmp_path):
+    assert "accuracy and coverage only" in fails(2, "study", "table1", "--settings", 3, "-o", tmp_path)
+    assert "--runs" in fails(2, "study", "coverage", "--runs", 3, "-o", tmp_path)
+    assert "'--settings'" in fails(2, "study", "accuracy", "--settings", 0, "-o", tmp_path)
+    options = ("--settings", 1, "--experiments", 2, "-q", "-o", tmp_path)
+    assert run("study", "coverage", *options).returncode == 0
+    assert "the rows have no bias_index" in fails(2, "study", "accuracy", "--draw-only", "-o", tmp_path)
+    assert not list(tmp_path.glob("*.tmp"))
 
 
 def test_methods_and_controls(trial):

@@ -85,6 +85,25 @@ def test_the_page_on_studies(directory):
     assert [name.strip() for name in columns.replace("\n", " ").split(",")] == list(FIELDS)
 
 
+def test_the_page_on_accuracy():
+    """What is claimed there holds in its tables: first those of all settings, under two seeds."""
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    assert "1,000 experiments in each" in page
+    tables = re.findall(r"^## By rewards(?:, seed 2)?\n\n(.*?)\n(?:\n|$)", page, re.DOTALL | re.MULTILINE)
+    assert len(tables) == 2
+    for table in tables:
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+        titles, rows = lines[0], {line[0]: line for line in lines[2:]}
+        five, binary = (dict(zip(titles, rows[name], strict=True)) for name in ("first five families", "binary"))
+        value = {title: float(five[title].split()[0]) for title in titles[1:]}
+        assert value["settings"] >= 200
+        assert value["z"] <= -3
+        assert value["default/MB"] <= 0.95
+        assert value["default/naive (largest)"] <= 1.03
+        assert float(binary["default"].split()[0]) < float(binary["MB"].split()[0])
+        assert float(binary["default/naive (largest)"].split()[0]) < float(binary["RMSE: MB/naive"].split()[0])
+
+
 def test_make_targets():
     targets = re.findall(r"^make (\w+)", README, re.MULTILINE)
     assert targets == ["demo", "test"]

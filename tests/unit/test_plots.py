@@ -186,6 +186,21 @@ def test_ratios_of_several_arms_have_a_panel_each():
     assert list(marks(spec, "point", "at")) == ["ETC, Normal, arm 1", "ETC, Normal, arm 2"]
 
 
+def test_averages_have_a_panel_for_each_quantity_and_bars_within_what_is_possible():
+    def average(quantity, value, se, group="t5"):
+        return row(setting=group, world="By rewards", method="wald", quantity=quantity, value=value, se=se)
+
+    rows = [average("coverage", 0.75, 0.01), average("low_share", 0.9, 0.5), average("low_share", 0.1, 0.5, "normal")]
+    spec = picture(rows, "coverage")
+    assert marks(spec, "point", "place", "value") == {
+        "Coverage": [("t5", 0.75)],
+        "Arms covered too seldom": [("t5", 0.9), ("normal", 0.1)],
+    }
+    bars = marks(spec, "rule", "low", "high")
+    assert bars["Coverage"] == [(pytest.approx(0.75 - 0.0196), pytest.approx(0.75 + 0.0196))]
+    assert bars["Arms covered too seldom"] == [(0, 1), (0, 1)]
+
+
 def test_biases_show_each_method_with_its_bar():
     rows = [
         row(value=-0.5, se=0.1),

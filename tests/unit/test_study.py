@@ -493,6 +493,7 @@ def test_the_example_is_a_study(tmp_path):
         ("horizon = 20", "horizon = 20\nmethods = ['theorem1']", "theorem1 is about explore-then-commit"),
         ("horizon = 20", "horizon = 20\nuntil_se = 0", "line 2, until_se: must be a number above 0"),
         ("horizon = 20", "horizon = 20\nfigure = 'pie'", "line 2, figure: there is no figure 'pie'"),
+        ("horizon = 20", "horizon = 20\nfigure = 'accuracy'", "line 2, figure: there is no figure 'accuracy'"),
         ("horizon = 20", "horizon = 20\nfigure = 'histograms'", "histograms need a setting histogram"),
         ("horizon = 20", "horizon = 20\nhistogram = {low = 1, high = 0, bins = 3}", "from low to high"),
         ("horizon = 20", "horizon = 20\nhistogram = 7", "must be written as"),

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from debandit.study import Study
+
+MEASURED = {  # over a random population
+    "accuracy": "How much bias the default leaves, and how far off it is",
+    "coverage": "How often the intervals cover the truth",
+}
 
 
 @click.command(cls=WithGivenWorlds)
@@ -107,7 +112,11 @@ def datasets(name: str | None, save: str | None) -> None:
 @click.option("--experiments", type=click.IntRange(2), help="Simulated experiments per cell.  [default: the study's]")
 @click.option("--runs", type=click.IntRange(2), help="Runs to debias each of them.  [default: the study's]")
 @click.option("--seed", type=click.IntRange(0), help="Same seed, same answer.  [default: the study's]")
-@click.option("--settings", type=click.IntRange(1), help="Of coverage: random settings of each family.  [default: 25]")
+@click.option(
+    "--settings",
+    type=click.IntRange(1),
+    help="Of accuracy and coverage: random settings of a family.  [default: 40, 25]",
+)
 @click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
 @where_to_work
@@ -137,7 +146,8 @@ def study(
     debandit study paper                 everything in the paper
     debandit study new my.toml           a commented example to change
     debandit study my.toml -o out
-    debandit study coverage              how often the intervals of debias cover the truth
+    debandit study accuracy              how much bias debias leaves, in random settings
+    debandit study coverage              how often its intervals cover the truth
     """
     from debandit.executors import chosen
     from debandit.study import PAPER, Study, shipped_names, write_example
@@ -153,44 +163,45 @@ def study(
     if name == "list":
         for known in shipped_names():
             click.echo(f"{known:10} {Study.shipped(known).title}")
-        click.echo(f"{'coverage':10} How often the intervals cover the truth")
+        for known, title in MEASURED.items():
+            click.echo(f"{known:10} {title}")
         return
-    if name == "coverage":
-        _run_coverage(
-            Path(output or "debandit-out/coverage"), settings or 25, experiments or 2000, seed or 0, threads, quiet
-        )
-        return
-    if name == "paper":
-        plans = {each: Study.shipped(each) for each in PAPER}
+    asked = {"experiments": experiments, "runs": runs, "seed": seed}
+    if name in MEASURED:
+        plans = {name: _measured(name, asked | {"settings": settings})}
+    elif settings is not None:
+        raise click.UsageError(f"--settings is an option of {' and '.join(MEASURED)} only.")
     else:
-        plans = {name: Study.from_toml(name) if name.endswith(".toml") else Study.shipped(name)}
+        plans = {
+            each: (Study.from_toml(each) if each.endswith(".toml") else Study.shipped(each)).with_settings(**asked)
+            for each in (PAPER if name == "paper" else [name])
+        }
     folder = Path(output or Path("debandit-out") / Path(name).name.removesuffix(".toml"))
     with chosen(workers, cluster) as executor:
         for each, plan in plans.items():
             target = folder / each if len(plans) > 1 else folder
-            changed = plan.with_settings(experiments=experiments, runs=runs, seed=seed)
-            _run_study(changed, target, draw_only, quiet, threads, executor)
+            _run_study(plan, target, draw_only, quiet, threads, executor)
 
 
-def _run_coverage(folder: Path, settings: int, experiments: int, seed: int, threads: int | None, quiet: bool) -> None:
-    from debandit.study.coverage import coverage
+def _measured(name: str, asked: dict[str, int | None]) -> "Study":
+    """A study over a random population, with the options that were given."""
+    from debandit.study.accuracy import accuracy_study
+    from debandit.study.coverage import coverage_study
 
-    bar = not quiet and sys.stderr.isatty()
-    found = coverage(settings=settings, experiments=experiments, seed=seed, threads=threads, progress=bar)
-    if not quiet:
-        click.echo(f"{found.what_was_done()}\n\n{found}\n")
-    for path in found.save(folder):
-        click.echo(f"wrote {path}")
+    given: dict[str, Any] = {option: value for option, value in asked.items() if value is not None}
+    if name == "accuracy":
+        return accuracy_study(**given)
+    if "runs" in given:
+        raise click.UsageError("--runs: the intervals that coverage measures need none.")
+    return coverage_study(**given)
 
 
 def _run_study(
     plan: "Study", folder: Path, draw_only: bool, quiet: bool, threads: int | None, executor: "Executor | None"
 ) -> None:
-    from debandit.study import StudyRows
-
     written = []
     if draw_only:
-        found = StudyRows.load(plan, folder)
+        found = plan.found.load(plan, folder)
     else:
         progress: Literal["bar", "lines", "none"] = "none" if quiet else "bar" if sys.stderr.isatty() else "lines"
         found = plan.run(folder, threads=threads, executor=executor, progress=progress)

@@ -24,6 +24,7 @@ class Kind(NamedTuple):
     needs: str
     shows: tuple[str, ...]
     caption: str
+    averages: bool = False  # not of a study's rows, but of averages over them
 
 
 KINDS = {
@@ -49,6 +50,21 @@ KINDS = {
         (),
         "Bias: mean of estimate minus true mean over the experiments, in the units of the rewards; bars are ± 1.96 "
         "standard errors. Each kind of world has its own axis.",
+    ),
+    "accuracy": Kind(
+        "bias_index",
+        ("rmse_ratio",),
+        "Left: how biased the estimates are, in units of the naive mean's RMSE. Right: how far from the truth. "
+        "Less is better. Averages over random settings; bars are ± 1.96 standard errors.",
+        averages=True,
+    ),
+    "coverage": Kind(
+        "coverage",
+        ("low_share",),
+        "Intervals that should cover the truth in 95 of 100 experiments. Left: how often they do. Right: the share of "
+        "the arms where they do in less than 93. Averages over the arms of random settings; bars are ± 1.96 standard "
+        "errors.",
+        averages=True,
     ),
 }
 
@@ -87,7 +103,7 @@ def _frame(rows: Sequence[Row], kind: str) -> "pd.DataFrame":
 
     from debandit.plots.page import looks
 
-    needs, shows, _ = KINDS[kind]
+    needs, shows, *_ = KINDS[kind]
     texts, numbers = ("setting", "world", "method", "quantity"), ("truth", "value", "se")
     identity = [*texts, "arm", "horizon", "at"]
     columns = [*identity, *numbers]

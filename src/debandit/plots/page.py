@@ -38,6 +38,14 @@ KNOWN = {
     "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
     "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
 }
+# never beside the methods above, and so they may look like them
+INTERVALS = {
+    "wald": Look("wald", "Wald", "#000000", "circle", (1, 0)),
+    "moderated-t": Look("plain t (moderated-t)", "Plain t", "#0072B2", "square", (7, 3)),
+    "pooled-t": Look("pooled-t", "Pooled t", "#D55E00", "triangle-up", (2, 2)),
+    "two-part": Look("two-part", "Two-part", "#009E73", "diamond", (12, 3, 2, 3)),
+    "binary": Look("binary", "Binary", "#CC79A7", "triangle-down", (4, 2)),
+}
 # of coprime numbers, so that many methods are needed before two look the same
 SPARE_COLOURS = ("#999933", "#777777", "#332288")
 HOURGLASS, BOW, STAR = "M-1,-1H1L-1,1H1Z", "M-1,-1V1L1,-1V1Z", "M0,-1.2L.3,-.3L1.2,0L.3,.3L0,1.2L-.3,.3L-1.2,0L-.3,-.3Z"
@@ -117,9 +125,11 @@ def with_bars(frame: pd.DataFrame, times: float) -> pd.DataFrame:
 
 def looks(methods: Iterable[str]) -> dict[str, Look]:
     """Known methods look the same in every picture; others go by their own name and take what is left."""
-    unknown = [method for method in dict.fromkeys(methods) if method not in KNOWN]
+    others = [method for method in dict.fromkeys(methods) if method not in KNOWN]
+    known = KNOWN | {method: INTERVALS[method] for method in others if method in INTERVALS}
+    unknown = [method for method in others if method not in known]
     spare = zip(cycle(SPARE_COLOURS), cycle(SPARE_SHAPES), cycle(SPARE_DASHES), strict=False)
-    return KNOWN | {m: Look(m, f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)}
+    return known | {m: Look(m, f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)}
 
 
 def method_channels(frame: pd.DataFrame) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:

@@ -11,13 +11,14 @@ import numpy as np
 from debandit.errors import InputError
 from debandit.policies import ObjectRule, Policy
 from debandit.simulation import MOST_RUNS, checked_count
+from debandit.study.intervals import LIMITS
 from debandit.version import __version__
 from debandit.worlds import World
 
 FORMAT = 1  # of the kept results
 WEIGHTED = ("ipw", "aipw")
 THEOREMS = ("theorem1", "theorem2")
-WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS)  # methods that simulate nothing
+WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS)  # methods that simulate nothing
 MOST_EXPERIMENTS = 1_000_000
 _SLOW = 200  # a round of Python objects, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000

@@ -9,6 +9,7 @@ from debandit.errors import InputError
 from debandit.policies import ExploreThenCommit
 from debandit.simulation import Runs
 from debandit.study.cell import THEOREMS, WEIGHTED, Cell
+from debandit.study.intervals import LIMITS, measure_interval
 from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
 
 
@@ -41,6 +42,8 @@ def measure(method: str, experiments: Runs, cell: Cell, seed: int, threads: int 
         return {"ratio": _ratio(method, experiments, cell)}
     if method in WEIGHTED:
         return {"estimate": getattr(estimators, method)(experiments).value}
+    if method in LIMITS:
+        return measure_interval(method, experiments)
     if method == "naive":
         return {"estimate": experiments.means}
     bias = estimated_biases(experiments, world=method, runs=cell.runs, seed=seed, unseen=cell.unseen, threads=threads)

@@ -4,7 +4,7 @@ import dataclasses
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers
 from debandit.study.cell import Cell
@@ -16,6 +16,7 @@ from debandit.study.running import Progress, run_cells
 class Study:
     """Many cells: simulate experiments in each, apply every method to every one of them, average."""
 
+    found: ClassVar[type[StudyRows]] = StudyRows  # how the rows are shown
     title: str
     cells: tuple[Cell, ...]
     seed: int = 0
@@ -73,5 +74,5 @@ class Study:
             progress=progress,
             title=self.title,
         )
-        found = ((cell, run.total) for cell, run in zip(self.cells, runs, strict=True))
-        return StudyRows(self, tuple(row for cell, total in found if total for row in rows_of(self, cell, total)))
+        done = ((cell, run.total) for cell, run in zip(self.cells, runs, strict=True))
+        return self.found(self, tuple(row for cell, total in done if total for row in rows_of(self, cell, total)))

@@ -180,8 +180,9 @@ def _one_world(text: str) -> World:
 
 
 def _check_figure(figure: Any, cells: list[Cell]) -> None:
-    if not isinstance(figure, str) or figure not in KINDS:
-        raise InputError(f"there is no figure {quoted(figure)}", remedy=f"There are {', '.join(KINDS)}.")
+    known = [name for name, kind in KINDS.items() if not kind.averages]
+    if figure not in known:
+        raise InputError(f"there is no figure {quoted(figure)}", remedy=f"There are {', '.join(known)}.")
     if figure == "histograms" and not all(cell.histogram for cell in cells):
         raise InputError("histograms need a setting histogram = {low = 0, high = 2, bins = 40}")
 

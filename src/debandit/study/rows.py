@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from debandit.errors import InputError, shorten
 from debandit.files import made_directory, write_whole
 from debandit.study.cell import WITHOUT_RUNS, Cell
+from debandit.study.intervals import LIMITS, binomial_se
 from debandit.study.methods import limits
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
@@ -135,7 +136,7 @@ class StudyRows:
     def what_was_done(self) -> str:
         """How many experiments of how many rounds: from the rows, for they may be older than the study's file."""
         experiments, rounds, runs, seeds = (
-            _range(row[name] for row in self.rows if row[name] is not None)
+            range_of(row[name] for row in self.rows if row[name] is not None)
             for name in ("experiments", "horizon", "runs", "seed")
         )
         source = f"{self.study.source}. " if self.study.source else ""
@@ -227,6 +228,8 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
                 yield name, k, _quantile(ratio, share) | at
             for name, limit in limits(method, cell).items():
                 yield name, k, {"value": limit, "se": 0.0, "n": ratio.n} | at
+    if method in LIMITS:
+        yield from _of_interval(series)
     if method in total.histograms and cell.histogram is not None:
         low, high, bins = cell.histogram
         for k in arms:
@@ -234,6 +237,16 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
             for i, count in enumerate(total.histograms[method][k].tolist() if n else ()):
                 share, place = count / n, low + (high - low) * i / bins
                 yield "share", k, {"at": place, "value": share, "se": math.sqrt(share * (1 - share) / n), "n": n}
+
+
+def _of_interval(series: dict[str, list[Series]]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Coverage, perhaps with the number of pulls that it begins `at`, and widths."""
+    for name, arms in series.items():
+        quantity, _, at = name.partition("@")
+        for k, arm in enumerate(arms):
+            if arm.n:
+                se = binomial_se(arm.mean, arm.n) if quantity == "coverage" else arm.se
+                yield quantity, k, {"at": float(at) if at else None, "value": arm.mean, "se": se, "n": arm.n}
 
 
 def _mean(series: Series, shift: float = 0.0) -> dict[str, Any]:
@@ -244,6 +257,7 @@ def _quantile(series: Series, share: float) -> dict[str, Any]:
     return {"value": series.quantile(share), "se": series.quantile_se(share), "n": series.n}
 
 
-def _range(values: Iterable[int]) -> str:
+def range_of(values: Iterable[int]) -> str:
+    """From the least to the most, in words."""
     several = sorted(set(values))
     return f"{several[0]:,}" + (f" to {several[-1]:,}" if len(several) > 1 else "") if several else ""

@@ -1,0 +1,70 @@
+"""A panel with a row for each setting and a point with its bar for each method."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import altair as alt
+import pandas as pd
+
+from debandit.plots.page import SURE, Panel, block, method_channels, parts, with_bars, wrapped
+
+LABELS, LINE = 185, 13  # width and height of the names of settings
+ENDS = ("least", "most")
+
+
+def with_places(frame: pd.DataFrame, names: "pd.Series[str]") -> pd.DataFrame:
+    """With `place`: the name that a row of the panel has, on as many lines as it needs."""
+    return frame.assign(place=["\n".join(wrapped(name, LABELS - 10)) for name in names])
+
+
+class Words(NamedTuple):
+    """Above the panel, on its axis, where a vertical line is, and between what the values lie."""
+
+    title: str
+    axis: str
+    rule: float
+    least: float = -math.inf
+    most: float = math.inf
+
+
+def averages(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HConcatChart]:
+    """A block for each way to group the settings; a row for each group and a panel for each quantity."""
+    frame = with_places(with_bars(frame, SURE), frame["label"])
+    least, most = (frame["quantity"].map({key: getattr(each, end) for key, each in words.items()}) for end in ENDS)
+    frame = frame.assign(low=frame["low"].clip(lower=least), high=frame["high"].clip(upper=most))
+    for group in parts(frame, "world"):
+
+        def draw(part: pd.DataFrame, width: float, first: bool, group: pd.DataFrame = group) -> Panel:
+            return panel(part, width, first, words[part["quantity"].iloc[0]], group, frame)
+
+        yield from block(group["world"].iloc[0], parts(group, "quantity"), 2, draw, margin=LABELS)
+
+
+def panel(
+    part: pd.DataFrame, width: float, names: bool, words: Words, group: pd.DataFrame, frame: pd.DataFrame
+) -> Panel:
+    """The group has all rows of the panel's line, and the frame all of the picture."""
+    places, legends = list(group["place"].unique()), list(frame["legend"].unique())
+    shown = group[group["quantity"] == part["quantity"].iloc[0]]
+    span = [min(shown["low"].min(), words.rule), max(shown["high"].max(), words.rule)]
+    axis, scale = {"title": words.axis, "tickCount": int(width / 50)}, {"domain": span, "padding": 8, "nice": False}
+    x, low = (alt.X(f"{key}:Q", axis=axis, scale=scale) for key in ("value", "low"))
+    rows = {"title": None, "labels": False, "ticks": False, "grid": True, "tickBand": "extent"}
+    y = alt.Y("place:N", axis=rows, scale={"domain": places, "padding": 0})
+    offset = alt.YOffset("legend:N", scale={"domain": legends, "paddingOuter": 0.5})
+    colour, shape, _ = method_channels(frame)
+    base = alt.Chart(part[["place", "low", "value", "high", "legend"]])
+    layers = [
+        base.mark_rule(strokeWidth=1.4).encode(low, alt.X2("high:Q"), y, offset, colour),
+        base.mark_point(filled=True, size=55, opacity=1).encode(x, y, offset, colour, shape),
+        alt.Chart(pd.DataFrame({"value": [words.rule]})).mark_rule(color="#555555").encode(x),
+    ]
+    if names:  # an axis does not centre labels of several lines
+        rises = [-LINE / 2 * place.count("\n") for place in places]
+        written = alt.Chart(pd.DataFrame({"place": places, "rise": rises})).encode(y, text="place:N", x=alt.value(-8))
+        rise = {"expr": "datum.rise"}
+        layers.append(written.mark_text(align="right", baseline="middle", lineBreak="\n", lineHeight=LINE, dy=rise))
+    # the same height in all blocks, as they share the scale of the offsets
+    row = 4 + max(9 * len(legends), LINE * (1 + int(frame["place"].str.count("\n").max())))
+    return alt.layer(*layers, title=words.title, width=width, height=row * len(places))

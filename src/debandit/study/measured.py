@@ -1,0 +1,99 @@
+"""What was measured over a random population of settings: tables of groups of them, and a picture of the same."""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from debandit.study.population import DESCRIPTION, family_of
+from debandit.study.rows import StudyRows, range_of
+from debandit.tables import Column, Row, markdown, render
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+class Table(NamedTuple):
+    """With its title."""
+
+    title: str
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+
+
+class Average(NamedTuple):
+    """Of a random sample, with its standard error."""
+
+    value: float
+    se: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> "Average":
+        """NaN where there are too few."""
+        known = np.array(list(values), dtype=np.float64)
+        if not len(known):
+            return cls(np.nan, np.nan)
+        return cls(float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else np.nan)
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "–"
+        return f"{self.value:.3f}" + ("" if np.isnan(self.se) else f" ± {self.se:.3f}")
+
+
+@dataclass(frozen=True)
+class MeasuredRows(StudyRows):
+    """The rows of a study over a random population. Subclasses say what the tables and the picture show."""
+
+    command: ClassVar[str]
+    explanation: ClassVar[str]
+    remark: ClassVar[str]  # on the settings
+
+    @abstractmethod
+    def tables(self) -> Iterator[Table]:
+        """Good groups of settings and bad ones alike."""
+
+    @abstractmethod
+    def averages(self) -> Iterator[Row]:
+        """The rows that the picture shows."""
+
+    def __str__(self) -> str:
+        shown = [f"{title}\n\n{render(rows, columns, 4)}" for title, rows, columns in self.tables()]
+        return "\n\n".join([self.what_was_done(), *shown])
+
+    def to_markdown(self) -> str:
+        """All tables."""
+        parts = [f"## {title}\n\n{markdown(rows, columns, 4)}" for title, rows, columns in self.tables()]
+        about = [f"{self.what_was_done()} {self.explanation}", f"The settings: {DESCRIPTION} {self.remark}".rstrip()]
+        return "\n\n".join([f"# {self.study.title}", *about, *parts]) + "\n"
+
+    def plot(self, kind: str | None = None) -> "alt.VConcatChart":
+        """An Altair chart of the averages."""
+        from debandit.plots import draw
+
+        note = self.what_was_done().replace("`", "")
+        return draw(tuple(self.averages()), kind or self.study.figure, self.study.title, note)
+
+    def what_was_done(self) -> str:
+        """How many settings and experiments, and the command that does it again."""
+        families = Counter(family_of(world) for _, world in {(row["setting"], row["world"]) for row in self.rows})
+        settings = range_of(families.values())
+        experiments, runs, seed = (
+            range_of(row[key] for row in self.rows if row[key] is not None) for key in ("experiments", "runs", "seed")
+        )
+        options = {"settings": settings, "experiments": experiments, "runs": runs, "seed": seed}
+        command = " ".join(f"--{name} {text.replace(',', '')}" for name, text in options.items() if text)
+        return (
+            f"{settings} random settings of each family, {experiments} experiments in each"
+            f"{f', each debiased with {runs} runs' if runs else ''}, seed {seed.replace(',', '')} "
+            f"(`debandit study {self.command} {command}`)."
+        )
+
+
+def average_row(block: str, group: str, method: str, quantity: str, average: Average) -> Row:
+    """A point of the picture: which block of it, which line, and which panel."""
+    place = {"world": block, "setting": group, "method": method, "quantity": quantity}
+    return {**place, "arm": 0, "horizon": 0, "at": None, "truth": None, "value": average.value, "se": average.se}

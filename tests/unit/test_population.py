@@ -1,0 +1,51 @@
+"""The random population: what its worlds are, and that its studies depend on the seed alone."""
+
+import numpy as np
+import pytest
+
+import debandit as db
+from debandit.study.coverage import coverage_study
+from debandit.study.population import CONTINUOUS, FAMILIES, RULES, family_of, population
+
+
+def settings(count=6, seed=2):
+    return [(family_of(str(setting.world)), setting) for setting in population(FAMILIES, count, seed)]
+
+
+def test_the_laws_are_standardised():
+    """Whatever table stands for the law: the truths are equally spaced, with a spread of the population."""
+    for family, setting in settings():
+        means = setting.world.means
+        steps = np.diff(means)
+        np.testing.assert_allclose(steps, steps[0], rtol=1e-9)
+        if family in (*CONTINUOUS, "shifted zero-inflated"):
+            assert means[0] == pytest.approx(0, abs=1e-12)
+            assert means[-1] == pytest.approx(min((0.2, 0.6, 1.2), key=lambda s: abs(s - means[-1])))
+
+
+def test_worlds_are_written_as_their_law():
+    assert {family for family, _ in settings(1)} == set(FAMILIES)
+    for family, setting in settings():
+        if family not in ("normal", "binary"):
+            sds = ", ".join(f"{sd:.4g}" for sd in np.sqrt(setting.world.variances))
+            assert f"sds=[{sds}" in str(setting.world).replace(".0,", ",").replace(".0]", "]")
+
+
+def test_zeros_stay_zeros_unless_they_are_shifted():
+    for family, setting in settings():
+        zeros = (setting.world.data().pool == 0).mean() if family.endswith("zero-inflated") else 0
+        assert (zeros >= 0.2) == (family == "zero-inflated")
+
+
+def test_rules_take_turns_and_binary_thompson_is_what_is_asked_for():
+    for family, setting in settings(4):
+        assert setting.policy.name in (("beta_thompson", *RULES) if family == "binary" else RULES)
+    assert [setting.policy.name for _, setting in settings(5)][:5] == [*RULES, RULES[0]]
+    given = population(("binary",), 4, 0, binary_thompson=db.ThompsonSampling(initial_pulls=1))
+    assert [setting.policy.name for setting in given] == list(RULES)
+
+
+def test_coverage_depends_on_the_seed_alone():
+    one, two = (coverage_study(settings=1, experiments=20, seed=5).run(threads=n, progress="none") for n in (1, 2))
+    assert repr(one.rows) == repr(two.rows)
+    assert str(coverage_study(settings=1, experiments=20, seed=6).run(progress="none")) != str(one)
