@@ -193,9 +193,9 @@ class Debiased:
         return lines
 
     def _decimals(self) -> int:
-        """To show Monte-Carlo errors, but none below 1 % of the standard error of an arm's mean."""
+        """To show Monte-Carlo errors, but none below 3 % of the standard error of an arm's mean."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            relevant = np.fmax(self.bias_se, 0.01 * self.sd / np.sqrt(self.pulls))
+            relevant = np.fmax(self.bias_se, 0.03 * self.sd / np.sqrt(self.pulls))
         return decimals_for(relevant.tolist())
 
     def to_frame(self) -> "pd.DataFrame":
