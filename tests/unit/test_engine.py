@@ -16,7 +16,7 @@ from debandit.simulation import tally
 
 
 def same(one, two):
-    np.testing.assert_array_equal(one.pull_totals, two.pulls)
+    np.testing.assert_array_equal(one.pulls, two.pulls)
     np.testing.assert_array_equal(one.sums, two.sums)
 
 
