@@ -108,7 +108,7 @@ def test_doubling_rewards_doubles_sums_bit_for_bit(rule, world):
         samples = [np.array([0.0, 1.0, 0.3]), np.array([0.1, 0.9])]
         worlds = [db.worlds.Empirical([c * s for s in samples]) for c in (1, 2)]
     one, two = (db.simulate(RULES[rule][0], w, horizon=60, runs=500, seed=9) for w in worlds)
-    np.testing.assert_array_equal(one.pull_totals, two.pulls)
+    np.testing.assert_array_equal(one.pulls, two.pulls)
     np.testing.assert_array_equal(2 * one.sums, two.sums)
 
 
