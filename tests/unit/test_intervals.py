@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import stats
 
 import debandit as db
 from debandit.intervals import NAMES, Sample, binary, interval_of, mid_p_lower, pooled_t, two_part, wald
+from debandit.intervals.interval import _MEASURED
 
 A, B, C = [1.0, 2.0, 4.0, 9.0], [0.0, 3.0], [5.0]
 
@@ -288,14 +290,24 @@ def test_arms_never_pulled_have_no_interval():
 # ---- what a result says ----
 
 
+def test_what_is_said_of_coverage_was_measured():
+    """It is what the table by family in docs/coverage.md has."""
+    page = (Path(__file__).parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.partition("## By family")[2].split("\n")]
+    found = {(row[0], row[1]): (row[3], row[7], row[5]) for row in rows if len(row) == 11}
+    names = {"other": "the four continuous families", "zeros": "zero-inflated", "binary": "binary"}
+    for (interval, kind), (mean, share, worst) in _MEASURED.items():
+        assert found[names[kind], interval] == (f"{mean:.4f}", f"{100 * share:.1f} %", f"{worst:.4f}")
+
+
 def test_a_result_says_which_interval_it_is_and_what_is_known():
     log = log_of(A, [0.5, 3.0])
     text = str(debiased(log))
-    for part in ("95 % interval", "pooled-t", "auto", "observed mean", "98.1 %", "0.3 %", "theorem"):
+    for part in ("95 % interval", "pooled-t", "auto", "observed mean", "98.0 %", "0.9 %", "theorem"):
         assert part in text
     assert "90 % interval" in str(debiased(log, level=0.9))
-    assert "worst arms" in str(debiased(log, interval="wald"))
-    assert "84.9 %" in str(debiased(log_of([0, 2.0, 0, 1.5], B), interval="pooled-t"))
+    assert "known to fail" in str(debiased(log, interval="wald"))
+    assert "two-part is made for" in str(debiased(log_of([0, 2.0, 0, 1.5], B), interval="pooled-t"))
     assert "interval" not in str(debiased(log, interval="none"))
 
 

@@ -9,7 +9,7 @@ from debandit.checking import check_before_debiasing
 from debandit.debiasing.running import RunCount
 from debandit.engine.spread import Workers
 from debandit.errors import InputError, quoted
-from debandit.intervals import Interval, interval_of
+from debandit.intervals import Interval, check_interval, interval_of
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
 from debandit.result import Settings
@@ -43,6 +43,7 @@ class Question:
     def __post_init__(self) -> None:
         if not all(isinstance(log, ExperimentLog) for log in self.logs):
             raise InputError("debias needs an ExperimentLog or a list of them", where="log", remedy="See read_log.")
+        check_interval(self.interval, self.level)
         if self.method not in get_args(Method):
             what = f"there is no method {quoted(self.method)}"
             raise InputError(what, where="method", remedy=f"There are {' and '.join(get_args(Method))}.")
