@@ -34,6 +34,11 @@ def features_by_hand(arms, rewards, world):
     return features
 
 
+def products(one, two):
+    """Summed over even and over odd runs: (K, 2, 6, 6)."""
+    return np.stack([np.einsum("rki,rkj->kij", one[h::2], two[h::2]) for h in (0, 1)], axis=1)
+
+
 @pytest.mark.parametrize(
     ("policy", "world"),
     [
@@ -54,61 +59,79 @@ def test_moments_are_those_of_the_runs(policy, world):
     runs = db.simulate(policy, world, horizon=HORIZON, runs=RUNS, seed=4, paths=True)
     features = features_by_hand(*runs.paths(), world)
     near = {"rtol": 1e-9, "atol": 1e-9}
-    np.testing.assert_allclose(total.moments[0], np.einsum("rki,rkj->kij", features, features), **near)
-    np.testing.assert_allclose(total.cross[0], np.einsum("rki,rkj->kij", features, features[:, controls]), **near)
+    np.testing.assert_allclose(total.moments[0], products(features, features), **near)
+    np.testing.assert_allclose(total.cross[0], products(features, features[:, controls]), **near)
     best = features.sum(axis=1)
     best[:, 0] = 1.0
     best[:, 1] = features[np.arange(RUNS), np.argmax(np.nan_to_num(runs.means, nan=-np.inf), axis=1), 1]
-    np.testing.assert_allclose(total.winner[0], best.T @ best, **near)
+    np.testing.assert_allclose(total.winner[0], products(best[:, None], best[:, None])[0], **near)
 
 
-def least_squares(features):
-    """Intercept and its standard error as any textbook has them."""
-    x, y = np.column_stack((np.ones(len(features)), features[:, 2:])), features[:, 1]
-    slopes, *_ = np.linalg.lstsq(x, y, rcond=None)
-    freedom = len(y) - np.linalg.matrix_rank(x)
-    variance = ((y - x @ slopes) ** 2).sum() / freedom
-    return slopes[0], np.sqrt(variance * np.linalg.inv(x.T @ x)[0, 0])
+def by_hand(features):
+    """Each half of the runs with slopes from the other, by ridge regression: what is added is like more rows."""
+    residuals = []
+    for h in (0, 1):
+        mine, other = features[h::2], features[1 - h :: 2]
+        x, y = other[:, 2:] - other[:, 2:].mean(axis=0), other[:, 1] - other[:, 1].mean()
+        length = np.sqrt((x**2).sum(axis=0))
+        rows = np.vstack((x / length, np.sqrt(4 / len(other)) * np.eye(x.shape[1])))
+        slopes, *_ = np.linalg.lstsq(rows, np.append(y, np.zeros(x.shape[1])), rcond=None)
+        residuals.append(mine[:, 1] - mine[:, 2:] @ (slopes / length))
+    residuals = np.concatenate(residuals)
+    return residuals.mean(), residuals.std(ddof=1) / np.sqrt(len(residuals))
+
+
+def fitted(features):
+    return fit(products(features[:, None], features[:, None])[0])
 
 
 def some_features(count, seed=1):
     random = np.random.default_rng(seed)
     features = random.normal(size=(count, 6)) * [1, 1, 5, 1e-3, 2, 1]
-    features[:, 1] += 0.3 + 0.1 * features[:, 2] - 200 * features[:, 3]
+    features[:, 1] += 0.3 + 0.4 * features[:, 2] - 200 * features[:, 3]
     features[:, 0] = 1.0
     return features
 
 
-def test_the_fit_is_least_squares():
+def test_the_fit_is_a_regression():
     features = some_features(200)
-    moments = features.T @ features
-    bias, se = least_squares(features)
-    assert fit(moments).bias == pytest.approx(bias, rel=1e-9)
-    assert fit(moments).se == pytest.approx(se, rel=1e-9)
-    assert fit(moments).residual @ moments @ fit(moments).residual == pytest.approx(
-        ((features @ fit(moments).residual) ** 2).sum()
-    )
+    bias, se = by_hand(features)
+    found = fitted(features)
+    assert (found.bias, found.se) == pytest.approx((bias, se), rel=1e-9)
+    assert se < 0.9 * features[:, 1].std() / np.sqrt(200)
+    left = np.concatenate([features[h::2] @ found.residual[h] for h in (0, 1)])
+    assert left.mean() == pytest.approx(0, abs=1e-12)
+    assert left.std(ddof=1) / np.sqrt(200) == pytest.approx(se)
     for scale in (1e-12, 1e12):  # of the rewards
-        stretch = np.array([1, scale, scale, scale, scale**2, scale**2])
-        stretched = fit(moments * stretch * stretch[:, None])
+        stretched = fitted(features * [1, scale, scale, scale, scale**2, scale**2])
         assert (stretched.bias, stretched.se) == pytest.approx((bias * scale, se * scale), rel=1e-9)
 
 
 def test_sums_that_say_the_same_or_nothing_do_no_harm():
-    features = some_features(200)
+    """Ridge regression knows two that say the same by their sum; what is always 0 is as if it were not there."""
+    features = some_features(2000)
     features[:, 5] = -2 * features[:, 3]
     features[:, 4] = 0.0
-    bias, _ = least_squares(features[:, :4])
-    assert fit(features.T @ features).bias == pytest.approx(bias, rel=1e-9)
+    found, alone = fitted(features), by_hand(features[:, :4])
+    assert found.bias == pytest.approx(alone[0], abs=0.01 * alone[1])
+    assert found.se == pytest.approx(alone[1], rel=0.01)
+
+
+def test_sums_that_explain_nothing_are_not_used():
+    """If slopes make the error larger, it is the average."""
+    features = some_features(64)
+    features[:, 1] = np.random.default_rng(2).normal(size=64)
+    assert fitted(features).bias == pytest.approx(features[:, 1].mean(), rel=1e-12)
+    assert by_hand(features)[1] > fitted(features).se
 
 
 def test_few_runs_are_averaged():
     features = some_features(FEWEST_RUNS - 1)
-    found = fit(features.T @ features)
+    found = fitted(features)
     assert found.bias == pytest.approx(features[:, 1].mean())
     assert found.se == pytest.approx(features[:, 1].std(ddof=1) / np.sqrt(len(features)))
     with np.errstate(all="raise"):
-        nothing = fit(np.zeros((2, 6, 6)))
+        nothing = fit(np.zeros((2, 2, 6, 6)))
     assert np.isnan(nothing.bias).all()
     assert np.isnan(nothing.se).all()
 
@@ -116,12 +139,12 @@ def test_few_runs_are_averaged():
 def test_a_sum_that_is_not_zero_on_average_is_caught():
     """Its z is 14 (0.5 sd, 800 runs); it is left out, and the others are used."""
     features = some_features(800)
-    honest = fit(features.T @ features)
+    honest = fitted(features)
     assert not honest.caught.any()
     features[:, 4] += 0.5 * 2
-    found = fit(features.T @ features)
+    found = fitted(features)
     assert found.caught.tolist() == [False, False, True, False]
-    bias, se = least_squares(np.delete(features, 4, axis=1))
+    bias, se = by_hand(np.delete(features, 4, axis=1))
     assert (found.bias, found.se) == (pytest.approx(bias, rel=1e-9), pytest.approx(se, rel=1e-9))
 
 

@@ -58,7 +58,7 @@ def step(policy: ByTotals, task: Task, rule: RuleData, world: WorldData, wanted:
         pulls, sums, martingales = (
             np.concatenate(parts, axis=-2)[..., :count, :] for parts in zip(*totals, strict=True)
         )
-        gather(wanted, unit, slice(place, place + count), world, index, pulls, sums, martingales)
+        gather(wanted, unit, first, slice(place, place + count), world, index, pulls, sums, martingales)
         place += count
 
 

@@ -8,11 +8,11 @@ from debandit.engine.lanes import LANES
 
 
 @call
-def collect(task, world, wanted, block, lane_unit, lane_place, filled):
+def collect(task, wanted, block, lane_unit, lane_run, lane_place, filled):
     """Store the block's finished runs, or add them to the tallies of their units, in the order of the runs."""
     features, bins = block.features, wanted.histogram.shape[2]
     for lane in range(filled):
-        unit, world_index = lane_unit[lane], task.units[lane_unit[lane], 0]
+        unit, world_index, half = lane_unit[lane], task.units[lane_unit[lane], 0], lane_run[lane] % 2
         for arm in range(block.arm_count):
             pulls, total = block.all_pulls[arm * LANES + lane], block.all_sums[arm * LANES + lane]
             if wanted.runs:
@@ -21,13 +21,13 @@ def collect(task, world, wanted, block, lane_unit, lane_place, filled):
             if wanted.tallies:
                 describe(arm, lane, wanted.martingales, block)
                 wanted.pull_totals[unit, arm] += pulls
-                add_products(features[arm], features[arm], wanted.martingales, wanted.moments[unit, arm])
+                add_products(features[arm], features[arm], wanted.martingales, wanted.moments[unit, arm, half])
                 if bins and pulls > 0:
                     low, high = wanted.edges[world_index, arm]
                     position = (total / pulls - low) / (high - low) * bins
                     wanted.histogram[unit, arm, min(max(np.int64(position), 0), bins - 1)] += 1
         if wanted.tallies and wanted.controls.shape[1]:
-            compare(unit, wanted.controls[world_index], lane, wanted, block)
+            compare(unit, half, wanted.controls[world_index], lane, wanted, block)
 
 
 @jit
@@ -58,14 +58,14 @@ def add_products(one, two, martingales, sums):
 
 
 @jit
-def compare(unit, controls, lane, wanted, block):
+def compare(unit, half, controls, lane, wanted, block):
     """Add one run's differences between arms that it pulled, and its highest mean; of equals the first is highest."""
     best, highest, arm_count, features = 0, -np.inf, block.arm_count, block.features
     top = features[arm_count]
     top[:] = 0.0
     for arm in range(arm_count):
         other = controls[arm]
-        add_products(features[arm], features[other], wanted.martingales, wanted.cross[unit, arm])
+        add_products(features[arm], features[other], wanted.martingales, wanted.cross[unit, arm, half])
         if features[arm, 0] > 0 and features[other, 0] > 0:
             error = features[arm, 1] - features[other, 1]
             wanted.difference_sums[unit, arm, 0] += 1.0
@@ -77,4 +77,4 @@ def compare(unit, controls, lane, wanted, block):
         for i in range(2, FEATURES):
             top[i] += features[arm, i]
     top[0], top[1] = 1.0, features[best, 1]
-    add_products(top, top, wanted.martingales, wanted.winner[unit])
+    add_products(top, top, wanted.martingales, wanted.winner[unit, half])

@@ -3,6 +3,10 @@
 What the sums explain of the errors is Monte-Carlo noise that the runs need not average out: with UCB and four arms a
 tenth of the runs is as good. Only an arm's own sums are used. They are 0 in runs that did not pull it, so that they are
 0 on average also among the runs that did, which is not true of the sums of other arms.
+
+How errors follow the sums is learned from even runs for the odd ones, and the other way round. With slopes from the
+same runs the answer would be off by a term of order 1 / runs, not small for arms that a rule seldom commits to. Slopes
+from other runs may be shrunk at will, and are, as ridge regression does, so that single odd runs do not rule them.
 """
 
 from typing import NamedTuple
@@ -10,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.data import Floats
+from debandit.engine.data import Floats, Ints
 from debandit.engine.features import ERROR, PULLED
 
 FEWEST_RUNS = 64  # that are fitted; of fewer the average is taken
 SURELY_NOT_ZERO = 6.0  # standard errors
 _SUMS = slice(ERROR + 1, None)
 _ROUNDING = 1e-13  # of what is explained; what remains of it is not noise
-_SINGULAR = 1e-10  # of two sums that say the same (0/1 rewards: the second and the fourth) one is enough
+_RIDGE = 4.0  # divided by the number of runs: the share of a sum's variance that is added to it
 
 
 class Fit(NamedTuple):
@@ -25,54 +29,77 @@ class Fit(NamedTuple):
 
     bias: Floats  # (...)
     se: Floats  # (...)
-    residual: Floats  # (..., F)
+    residual: Floats  # (..., 2, F) of even and of odd runs
     caught: NDArray[np.bool_]  # (..., 4) sums that are not 0 on average, and therefore not used
 
 
 def fit(moments: Floats) -> Fit:
-    """From the summed products (..., F, F) of the features of runs; without sums in them the bias is the average."""
-    count = moments[..., PULLED, PULLED]
+    """From the summed products (..., 2, F, F) of the features of even and odd runs.
+
+    Without sums in them the bias is the average.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = moments[..., PULLED, :] / count[..., None]
-        centred = moments - count[..., None, None] * means[..., :, None] * means[..., None, :]
-        squares = np.diagonal(centred, axis1=-2, axis2=-1)[..., _SUMS]
-        noise = np.diagonal(moments, axis1=-2, axis2=-1)[..., _SUMS] * np.finfo(float).eps * count[..., None]
-        known = (squares > noise) & (count[..., None] >= FEWEST_RUNS)
-        z = np.where(known, means[..., _SUMS] * np.sqrt(count[..., None] * (count[..., None] - 1) / squares), 0.0)
-        caught = np.abs(z) > SURELY_NOT_ZERO
-        scale = np.where(known & ~caught, 1 / np.sqrt(squares), 0.0)
-        correlations = np.where(scale[..., None, :] > 0, centred[..., _SUMS, _SUMS] * scale[..., None, :], 0.0)
-        correlations = np.where(scale[..., :, None] > 0, correlations * scale[..., :, None], 0.0)
-        inverse = np.linalg.pinv(correlations, rcond=_SINGULAR, hermitian=True)
-        slopes = _times(inverse, np.nan_to_num(centred[..., _SUMS, ERROR]) * scale) * scale
-        at = np.nan_to_num(means[..., _SUMS]) * scale
-        bias = means[..., ERROR] - (slopes * np.nan_to_num(means[..., _SUMS])).sum(axis=-1)
-        residual = np.concatenate((-bias[..., None], np.ones((*bias.shape, 1)), -slopes), axis=-1)
-        left = (residual * _times(moments, residual)).sum(axis=-1)
-        left = np.where(left > _ROUNDING * moments[..., ERROR, ERROR], left, 0.0)
-        freedom = count - 1 - (scale > 0).sum(axis=-1)
-        se = np.sqrt(left / freedom * (1 / count + (at * _times(inverse, at)).sum(axis=-1)))
-    return Fit(bias, np.where(freedom > 0, se, np.nan), residual, caught)
+        usable, caught = _judged(moments.sum(axis=-3))
+        slopes = _slopes(moments, usable[..., None, :])[..., ::-1, :]  # each half has those of the other
+        fitted, average = _intercept(moments, slopes), _intercept(moments, np.zeros_like(slopes))
+    better = ~(fitted[1] > average[1])
+    bias, se = (np.where(better, one, two) for one, two in zip(fitted[:2], average[:2], strict=True))
+    return Fit(bias, se, np.where(better[..., None, None], fitted[2], average[2]), caught)
+
+
+def _intercept(moments: Floats, slopes: Floats) -> tuple[Floats, Floats, Floats]:
+    """Bias, error and residual with given slopes (..., 2, 4)."""
+    whole = moments.sum(axis=-3)
+    count = whole[..., PULLED, PULLED]
+    explained = (slopes * moments[..., PULLED, _SUMS]).sum(axis=(-2, -1))
+    bias = (whole[..., PULLED, ERROR] - explained) / count
+    minus = np.broadcast_to(-bias[..., None, None], (*slopes.shape[:-1], 1))
+    residual = np.concatenate((minus, np.ones_like(minus), -slopes), axis=-1)
+    left = (residual * _times(moments, residual)).sum(axis=(-2, -1))
+    left = np.where(left > _ROUNDING * whole[..., ERROR, ERROR], left, 0.0)
+    return bias, np.where(count > 1, np.sqrt(left / (count - 1) / count), np.nan), residual
+
+
+def _judged(whole: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which sums vary, in enough runs, and are 0 on average as far as one can see; and which surely are not."""
+    count = whole[..., PULLED, PULLED][..., None]
+    means, squares = whole[..., PULLED, _SUMS] / count, np.diagonal(whole, axis1=-2, axis2=-1)[..., _SUMS]
+    varies = (squares > 0) & (count >= FEWEST_RUNS)
+    caught = varies & (np.abs(means) > SURELY_NOT_ZERO * np.sqrt((squares / count - means**2) / (count - 1)))
+    return varies & ~caught, caught
+
+
+def _slopes(moments: Floats, usable: NDArray[np.bool_]) -> Floats:
+    """Of the errors on the usable sums; the others have 0."""
+    count = moments[..., PULLED, PULLED][..., None]
+    means = moments[..., PULLED, :] / count
+    centred = moments - count[..., None] * means[..., :, None] * means[..., None, :]
+    squares = np.diagonal(centred, axis1=-2, axis2=-1)[..., _SUMS]
+    rounding = np.diagonal(moments, axis1=-2, axis2=-1)[..., _SUMS] * np.finfo(float).eps * count
+    scale = np.where(usable & (squares > rounding), 1 / np.sqrt(squares), 0.0)
+    both = scale[..., None, :] * scale[..., :, None]
+    correlations = np.where(both > 0, centred[..., _SUMS, _SUMS] * both, 0.0)
+    ridge = _RIDGE / np.maximum(count, 1.0)[..., None] * np.eye(correlations.shape[-1])
+    with_errors = np.where(scale > 0, centred[..., _SUMS, ERROR] * scale, 0.0)
+    return np.asarray(np.linalg.solve(correlations + ridge, with_errors[..., None])[..., 0] * scale)
 
 
 def _times(matrices: Floats, vectors: Floats) -> Floats:
     return np.asarray((matrices * vectors[..., None, :]).sum(axis=-1))
 
 
-def fit_differences(
-    runs: NDArray[np.int64], arms: Fit, controls: NDArray[np.int64], cross: Floats, plain: Floats
-) -> tuple[Floats, Floats]:
+def fit_differences(runs: Ints, arms: Fit, controls: Ints, cross: Floats, plain: Floats) -> tuple[Floats, Floats]:
     """Bias and its error of the difference between each arm and its control, both (W, K).
 
-    `cross` (W, K, F, F) are the products of both arms' features; `plain` (W, K, 3) number, sum and squares of the
+    `cross` (W, K, 2, F, F) are the products of both arms' features; `plain` (W, K, 3) number, sum and squares of the
     differences in runs that pulled both. If some run did not, only these can be averaged.
     """
     count, total, squares = np.moveaxis(plain, -1, 0)
-    other = np.take_along_axis(arms.residual, controls[..., None], axis=1)
+    other = np.take_along_axis(arms.residual, controls[..., None, None], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         average = total / count
         average_se = np.sqrt(np.maximum(squares - count * average**2, 0.0) / (count - 1) / count)
-        common = (arms.residual * _times(cross, other)).sum(axis=-1) / (count - 1) / count
+        common = (arms.residual * _times(cross, other)).sum(axis=(-2, -1)) / (count - 1) / count
         variance = arms.se**2 + np.take_along_axis(arms.se, controls, axis=1) ** 2 - 2 * common
     bias = arms.bias - np.take_along_axis(arms.bias, controls, axis=1)
     always = count == runs[:, None]

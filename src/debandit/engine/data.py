@@ -92,13 +92,13 @@ class Wanted(NamedTuple):
     tallies: bool  # one row per unit
     martingales: bool  # of an arm's features not only the first two; see `features`
     pull_totals: Floats
-    moments: Floats  # (units, K, F, F) products of each arm's features
+    moments: Floats  # (units, K, 2, F, F) products of each arm's features, in even and in odd runs
     edges: Floats
     histogram: Ints
     controls: Ints  # (W, K) the arm that each is compared with, or (W, 0)
     difference_sums: Floats  # (units, K, 3) runs that pulled both arms, errors and squares of the difference
-    cross: Floats  # (units, K, F, F) products of each arm's features with those of its control
-    winner: Floats  # (units, F, F) products of the features of the highest mean
+    cross: Floats  # (units, K, 2, F, F) products of each arm's features with those of its control
+    winner: Floats  # (units, 2, F, F) products of the features of the highest mean
 
 
 def rule_data(

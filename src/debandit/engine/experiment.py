@@ -84,7 +84,7 @@ class Need(NamedTuple):
         kept = (runs, arms) if self.runs else (0, 0)
         sums = (rows, arms) if self.tallies else (0, 0)
         joint = (rows, 0 if self.controls is None else arms)
-        square = (FEATURES, FEATURES)
+        square = (2, FEATURES, FEATURES)
         return Wanted(
             paths=self.paths,
             path_arms=np.empty((runs if self.paths else 0, length), np.int32),

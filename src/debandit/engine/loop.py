@@ -47,7 +47,7 @@ def run(task, rule, world, binomials, wanted, stop):
             if block.failure[1]:  # an idle lane repeats the first
                 stop[0], stop[1], stop[2] = 1, lane_run[block.failure[0]] + 1, block.failure[1]
         if not stop[0]:
-            collect(task, world, wanted, block, lane_unit, lane_place, filled)
+            collect(task, wanted, block, lane_unit, lane_run, lane_place, filled)
 
 
 @jit

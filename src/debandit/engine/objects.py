@@ -39,7 +39,7 @@ class ObjectKernel(NamedTuple):
                 arms = self._run(task, rule, index, run, table, stop)
                 if stop[0]:
                     return
-                _keep(arms, table, wanted, unit, place + run - first, index, world)
+                _keep(arms, table, wanted, unit, run, place + run - first, index, world)
             place += runs
 
     def rehearse(
@@ -196,7 +196,9 @@ def _checked(arm: Any, arm_count: int, place: str) -> int:
     return number
 
 
-def _keep(arms: list[int], table: Floats, wanted: Wanted, unit: int, place: int, index: int, world: WorldData) -> None:
+def _keep(
+    arms: list[int], table: Floats, wanted: Wanted, unit: int, run: int, place: int, index: int, world: WorldData
+) -> None:
     """What `loop.collect` does: store a finished run, or add it to the tallies of its unit."""
     path, arm_count = np.array(arms), len(table)
     rewards = np.empty(len(path))
@@ -216,4 +218,4 @@ def _keep(arms: list[int], table: Floats, wanted: Wanted, unit: int, place: int,
             sums_of = terms(1, errors, errors.cumsum() - errors, np.arange(1, count + 1), variances[arm])
             martingales[:, 0, arm] = sums_of.sum(axis=1)
     totals = sums[None].astype(np.float64)
-    gather(wanted, unit, slice(place, place + 1), world, index, pulls[None], totals, martingales)
+    gather(wanted, unit, run, slice(place, place + 1), world, index, pulls[None], totals, martingales)

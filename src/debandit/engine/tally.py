@@ -14,17 +14,17 @@ class Tally(NamedTuple):
 
     runs: Ints  # (W,)
     pull_totals: Floats  # (W, K)
-    moments: Floats  # (W, K, F, F)
+    moments: Floats  # (W, K, 2, F, F) in even and in odd runs
     histogram: Ints  # (W, K, bins) of the mean
     difference_sums: Floats  # (W, K, 3) number, sum and squares of errors; all 0 without controls, as what follows
-    cross: Floats  # (W, K, F, F)
-    winner: Floats  # (W, F, F)
+    cross: Floats  # (W, K, 2, F, F)
+    winner: Floats  # (W, 2, F, F)
     controls: Ints  # (W, K) the arm that each is compared with, or (W, 0)
 
     @property
     def pulled(self) -> Ints:
         """Runs that pulled the arm at least once (W, K)."""
-        return self.moments[..., PULLED, PULLED].astype(np.int64)
+        return np.asarray(self.moments[..., PULLED, PULLED].sum(axis=-1), np.int64)
 
     @property
     def arms(self) -> Fit:
