@@ -58,7 +58,7 @@ def load(name: KernelName) -> Kernel:
         raise AssertionError("loop.py has lost its template line")
     functions = f"from {name} import choose, learn, start" if isinstance(name, str) else _bound(name, name.template)
     text = loop.replace(_TEMPLATE_LINE, functions)
-    return heard_while_compiling(_compiled(name, text, "the simulation kernel, once (about 20 s)"))
+    return heard_while_compiling(_compiled(name, text, "the simulation kernel, once (about half a minute)"))
 
 
 @functools.cache
