@@ -13,7 +13,12 @@ from debandit.theory.dynamic import exact_two_arms
 RUNS, HORIZON = 40_000, 60
 FOUR = db.worlds.Normal([2.0, 2.5, 3.0, 3.5], [2.0, 1.0, 2.0, 1.0])  # the paper's K = 4 normal setting, as printed
 CASES = [
-    *((RULES[rule][0], WORLDS[world]) for rule in ("ucb", "thompson", "epsilon", "etc") for world in WORLDS),
+    *((RULES["ucb"][0], world) for world in WORLDS.values()),
+    *(
+        (RULES[rule][0], WORLDS[world])
+        for rule in ("thompson", "epsilon", "etc")
+        for world in ("normal", "bernoulli", "smoothed")
+    ),
     (db.BetaThompson(), WORLDS["bernoulli"]),
     (db.UCB(), db.worlds.Normal([1.0, 1.5], [1.0, 2.0])),  # two arms are other code
     (db.Batched(db.EpsilonGreedy(), size=7), WORLDS["normal"]),

@@ -98,8 +98,8 @@ def test_choices_are_as_likely_as_the_rule_says(rule, world):
 @pytest.mark.parametrize("rule", ["kl-ucb", "kl-ucb-wide"])
 def test_kl_ucb_is_the_enumeration(rule):
     policy, judge, _ = OTHERS[rule]
-    exact = oracle.enumerate_two_arms(judge, 0.4, 0.55, 25)
-    runs = db.simulate(policy, db.worlds.Bernoulli([0.4, 0.55]), horizon=25, runs=400_000, seed=85)
+    exact = oracle.enumerate_two_arms(judge, 0.4, 0.55, 18)
+    runs = db.simulate(policy, db.worlds.Bernoulli([0.4, 0.55]), horizon=18, runs=400_000, seed=85)
     assert np.abs(z_scores(runs.bias() - exact.bias, runs.bias_se())).max() < Z
-    other = oracle.enumerate_two_arms(oracle.ucb(), 0.4, 0.55, 25)
+    other = oracle.enumerate_two_arms(oracle.ucb(), 0.4, 0.55, 18)
     assert np.abs(z_scores(runs.bias() - other.bias, runs.bias_se())).max() > 2 * Z
