@@ -126,7 +126,7 @@ def _warnings(log: ExperimentLog, world: World, bias: Floats, estimate: Estimate
         (constant & ~still & lent, "all its rewards are the same, so the spread of its bootstrap world is borrowed"),
         (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
-        (estimate.off, "the simulated rewards miss the mean of their world, so the bias is not to be trusted"),
+        (estimate.off, "the simulated rewards miss the mean or variance of their world; do not trust the bias"),
         (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),
     ]
     return [f"{named(which)}: {text}" for which, text in found if np.any(which)]
