@@ -1,0 +1,73 @@
+"""What the conditions around a rule make of its choices, for all lanes at once: the twin of `engine.conditions`."""
+
+import numpy as np
+
+from debandit.engine.compiled.arms import explore
+from debandit.engine.compiled.jit import call
+from debandit.engine.compiled.lanes import fill_uniforms
+from debandit.engine.compiled.layout import (
+    ARM,
+    ARMS,
+    COMMIT,
+    FIXED,
+    FLOOR,
+    FREE,
+    HELD,
+    LACKING,
+    LANES,
+    MADE,
+    OPENING,
+    PULLS,
+    SCRATCH,
+    UNIFORM,
+)
+
+
+@call
+def prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
+    """Write down which arm every lane must pull, or FREE, and say whether the rule is asked."""
+    settled, opening = len(fixed), numbers[OPENING]
+    if t > settled:
+        return numbers[COMMIT] == 0.0
+    what = fixed[t] if t < settled else FREE
+    for lane in range(LANES):
+        ints[FIXED + lane] = what
+    if what == UNIFORM:
+        fill_uniforms(s, SCRATCH, rng)
+        for lane in range(LANES):
+            ints[FIXED + lane] = min(np.int64(s[SCRATCH + lane] * arm_count), arm_count - 1)
+    elif what == LACKING:
+        return _lacking(t, opening, batched, arm_count, w, ints)
+    # a rule without initial pulls copes with prescribed rounds, and may want to know what it would have done
+    return t == settled or opening == 0.0
+
+
+@call
+def _lacking(t, opening, batched, arm_count, w, ints):
+    """The first arm that lacks initial pulls; while the rule has not heard of all of them, the arms take turns."""
+    asked = False
+    for lane in range(LANES):
+        lacks, unheard = FREE, False
+        for arm in range(arm_count - 1, -1, -1):
+            at = ARMS + arm * ARM + lane
+            heard = w[at + PULLS]
+            lacks = arm if (w[at + MADE] if batched else heard) < opening else lacks
+            unheard = unheard or heard < opening
+        ints[FIXED + lane] = lacks if lacks >= 0 else t % arm_count if unheard else FREE
+        asked = asked or ints[FIXED + lane] == FREE
+    return asked
+
+
+@call
+def settle(t, settled, arm_count, numbers, s, ints, rng):
+    """The rule's choice as it stands, unless it is committed, explores because of the floor, or is overruled."""
+    if numbers[COMMIT]:
+        for lane in range(LANES):
+            if t >= settled or ints[FIXED + lane] == FREE:
+                ints[HELD + lane] = ints[lane] if ints[HELD + lane] < 0 else ints[HELD + lane]
+                ints[lane] = ints[HELD + lane]
+    if numbers[FLOOR] > 0.0:
+        explore(numbers[FLOOR], arm_count, s, ints, rng)
+    if t < settled:
+        for lane in range(LANES):
+            ints[lane] = ints[FIXED + lane] if ints[FIXED + lane] >= 0 else ints[lane]

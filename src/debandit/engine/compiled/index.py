@@ -1,0 +1,147 @@
+"""The choices of index rules: the highest (S + s0) / (N + n0) + level[t] * width[N] * noise. See `RuleData`.
+
+CENTRE and WIDTH of an arm change only when it was pulled.
+"""
+
+import numpy as np
+from numpy import uint64 as u
+
+from debandit.engine.compiled.arms import challenge, explore, pick, place, put
+from debandit.engine.compiled.jit import jit
+from debandit.engine.compiled.lanes import next_normals
+from debandit.engine.compiled.layout import (
+    ARM,
+    ARMS,
+    BEST,
+    CENTRE,
+    EXPLORE,
+    EXPLORES,
+    FIRST,
+    LANES,
+    LEVELS,
+    NOISY,
+    PRIOR_PULLS,
+    PRIOR_SUM,
+    PULLS,
+    SCRATCH,
+    SUM,
+    TIES,
+    WIDE,
+    WIDTH,
+    WIDTHS,
+)
+
+
+@jit
+def start(arm_count, parameters, numbers, tables, w):
+    """Before the first pull."""
+    centre = numbers[PRIOR_SUM] / numbers[PRIOR_PULLS] if numbers[PRIOR_PULLS] > 0 else 0.0
+    for arm in range(arm_count):
+        for at in range(ARMS + arm * ARM, ARMS + arm * ARM + LANES):
+            w[at + CENTRE], w[at + WIDTH] = centre, tables[WIDTHS, 0]
+
+
+@jit
+def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
+    """Write down each lane's choice in round t (counted from 0)."""
+    if tables[EXPLORE, t] < 1.0:
+        if numbers[NOISY] == 0.0:
+            if numbers[TIES] == FIRST:
+                _highest_index(tables[LEVELS, t], arm_count, w, s, ints)
+            else:
+                _highest_index_with_ties(tables[LEVELS, t], numbers[TIES], arm_count, w, s, ints, rng)
+        elif arm_count == 2:
+            _higher_of_two_draws(next_normals(w, ints, rng), w, ints)
+        else:
+            _highest_draw(arm_count, w, s, ints, rng)
+    if numbers[EXPLORES]:
+        explore(tables[EXPLORE, t], arm_count, s, ints, rng)
+
+
+@jit
+def learn(arm_count, parameters, numbers, tables, w, s, ints):
+    """Take in the pulled arms' new totals."""
+    n0, s0 = numbers[PRIOR_PULLS], numbers[PRIOR_SUM]
+    if arm_count == 2:
+        for lane in range(LANES):
+            s[SCRATCH + lane] = pick(w, PULLS, ints, lane)
+            put((pick(w, SUM, ints, lane) + s0) / (s[SCRATCH + lane] + n0), w, CENTRE, ints, lane)
+        if numbers[WIDE]:
+            for lane in range(LANES):
+                s[SCRATCH + lane] = tables[WIDTHS, u(np.int64(s[SCRATCH + lane]))]
+            for lane in range(LANES):
+                put(s[SCRATCH + lane], w, WIDTH, ints, lane)
+    else:
+        for lane in range(LANES):
+            at = place(ints, lane)
+            w[at + u(CENTRE)] = (w[at + u(SUM)] + s0) / (w[at + u(PULLS)] + n0)
+        if numbers[WIDE]:
+            for lane in range(LANES):
+                at = place(ints, lane)
+                w[at + u(WIDTH)] = tables[WIDTHS, u(np.int64(w[at + u(PULLS)]))]
+
+
+@jit
+def _highest_index(level, arm_count, w, s, ints):
+    """The first arm with the highest centre + level * width."""
+    for lane in range(LANES):
+        a = w[ARMS + CENTRE + lane] + level * w[ARMS + WIDTH + lane]
+        b = w[ARMS + ARM + CENTRE + lane] + level * w[ARMS + ARM + WIDTH + lane]
+        s[BEST + lane] = b if b > a else a
+        ints[lane] = 1 if b > a else 0
+    arm = 2
+    while arm + 4 <= arm_count:  # four arms a pass: each pass reads and writes the best so far
+        one = ARMS + arm * ARM
+        two, three, four = one + ARM, one + 2 * ARM, one + 3 * ARM
+        for lane in range(LANES):
+            a = w[one + CENTRE + lane] + level * w[one + WIDTH + lane]
+            b = w[two + CENTRE + lane] + level * w[two + WIDTH + lane]
+            c = w[three + CENTRE + lane] + level * w[three + WIDTH + lane]
+            d = w[four + CENTRE + lane] + level * w[four + WIDTH + lane]
+            ab, i = (b, arm + 1) if b > a else (a, arm)
+            cd, j = (d, arm + 3) if d > c else (c, arm + 2)
+            top, i = (cd, j) if cd > ab else (ab, i)
+            ints[lane] = i if top > s[BEST + lane] else ints[lane]
+            s[BEST + lane] = top if top > s[BEST + lane] else s[BEST + lane]
+        arm += 4
+    while arm < arm_count:
+        one = ARMS + arm * ARM
+        for lane in range(LANES):
+            a = w[one + CENTRE + lane] + level * w[one + WIDTH + lane]
+            ints[lane] = arm if a > s[BEST + lane] else ints[lane]
+            s[BEST + lane] = a if a > s[BEST + lane] else s[BEST + lane]
+        arm += 1
+
+
+@jit
+def _highest_index_with_ties(level, ties, arm_count, w, s, ints, rng):
+    """The same, where not always the first of equals wins."""
+    for lane in range(LANES):
+        s[BEST + lane] = -np.inf
+    for arm in range(arm_count):
+        one = ARMS + arm * ARM
+        for lane in range(LANES):
+            s[SCRATCH + lane] = w[one + CENTRE + lane] + level * w[one + WIDTH + lane]
+        challenge(arm, ties, s, ints, rng)
+
+
+@jit
+def _higher_of_two_draws(normals, w, ints):
+    """Two arms: the difference of two normal draws is one normal draw."""
+    for lane in range(LANES):
+        a, b = w[ARMS + WIDTH + lane], w[ARMS + ARM + WIDTH + lane]
+        gap = w[ARMS + ARM + CENTRE + lane] - w[ARMS + CENTRE + lane]
+        ints[lane] = 1 if gap > np.sqrt(a * a + b * b) * w[normals + lane] else 0
+
+
+@jit
+def _highest_draw(arm_count, w, s, ints, rng):
+    """The arm with the highest normal draw."""
+    for lane in range(LANES):
+        s[BEST + lane] = -np.inf
+    for arm in range(arm_count):
+        normals, one = next_normals(w, ints, rng), ARMS + arm * ARM
+        for lane in range(LANES):
+            a = w[one + CENTRE + lane] + w[one + WIDTH + lane] * w[normals + lane]
+            ints[lane] = arm if a > s[BEST + lane] else ints[lane]
+            s[BEST + lane] = a if a > s[BEST + lane] else s[BEST + lane]

@@ -1,0 +1,36 @@
+"""Where everything of LANES runs lies that are played side by side, in rows of LANES numbers.
+
+There are four workspaces, made by `play`, so that compiled code allocates nothing:
+
+- `w` (floats): two rows of normals, one of other noise, the rows of each arm, and what a selecting rule remembers.
+- `s` (floats): what is written in one round only. In an array of its own, because in a loop over arms LLVM does not see
+  that a row of `w` is not one of the arm's.
+- `ints`: the arms of this round, and which of them are prescribed or kept for good.
+- `rng` (uint64): the four words of every lane's xoshiro256++, and one row of scratch.
+
+The rows of an arm lie together, so that from one to another is a constant, known not to overlap. An arm has an odd
+number of them, or the arms would compete for the same places of the cache.
+"""
+
+LANES = 64
+
+# in w
+NORMALS, NOISE, ARMS = 0, 2 * LANES, 3 * LANES  # ARMS is where the rows of arm 0 begin
+PULLS, SUM, SQUARES, SHARES, PRODUCTS, SPREADS, TRUTH, VARIANCE, SHIFT, SCALE, CENTRE, WIDTH, MADE = (
+    LANES * i for i in range(13)
+)  # of an arm: the statistics of the run, its world, what the rule works out, and pulls made, heard of or not
+ARM = LANES * 13
+# in s
+REWARD, BEST, SCRATCH, ERROR, SHARE, EARLIER, TIED, ONE = (LANES * i for i in range(8))  # ONE: (3, K) of one lane
+# in ints
+FIXED, HELD, SPARE, BAD_LANE, BAD_ROUND = LANES, 2 * LANES, 3 * LANES, 3 * LANES + 1, 3 * LANES + 2
+INTS = 3 * LANES + 8
+# in rng
+BITS, WORDS = 4 * LANES, 5 * LANES
+
+# rows of a rule's tables, and its numbers
+WIDTHS, LEVELS, EXPLORE = range(3)
+PRIOR_PULLS, PRIOR_SUM, NOISY, WIDE, EXPLORES, TIES, OPENING, COMMIT, FLOOR, ROUNDS, NUMBERS = range(11)
+FIRST, LAST, RANDOM = range(3)  # ties
+
+FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed, where it is not an arm; see `engine.conditions`

@@ -1,0 +1,143 @@
+"""What the chosen arms yield, and the statistics to which it is added, for all lanes at once."""
+
+import numpy as np
+from numpy import uint64 as u
+
+from debandit.engine.compiled.arms import add, pick, place
+from debandit.engine.compiled.jit import call, jit
+from debandit.engine.compiled.lanes import fill_uniforms, next_bits, next_normals, normal_pair
+from debandit.engine.compiled.layout import (
+    ARM,
+    ARMS,
+    EARLIER,
+    ERROR,
+    LANES,
+    MADE,
+    NOISE,
+    PRODUCTS,
+    PULLS,
+    REWARD,
+    SCALE,
+    SHARE,
+    SHARES,
+    SHIFT,
+    SPREADS,
+    SQUARES,
+    SUM,
+    TRUTH,
+    VARIANCE,
+)
+from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, SIGN_WEIGHTS, SMOOTHED, TAPE
+
+
+@call
+def enter(w, who, first, kind, law):
+    """Put every lane into the world of its run, with no pulls yet; idle lanes repeat the last run."""
+    last = len(who) - 1
+    for arm in range(law.shape[1]):
+        base = ARMS + arm * ARM
+        for at in range(base, base + ARM):
+            w[at] = 0.0
+        for lane in range(LANES):
+            world = who[min(first + lane, last), 0]
+            w[base + TRUTH + lane], w[base + VARIANCE + lane] = law[world, arm, 0], law[world, arm, 1]
+            w[base + SHIFT + lane] = law[world, arm, 0] if kind == NORMAL else 0.0
+            w[base + SCALE + lane] = law[world, arm, 2] if kind == NORMAL else 1.0
+
+
+@call
+def draw_other(kind, law, pool, pool_start, who, first, batched, w, ints, rng):
+    """Fill NOISE with the rewards of worlds that are not normal."""
+    arm_count, last = law.shape[1], len(who) - 1
+    if kind == BERNOULLI:
+        fill_uniforms(w, NOISE, rng)
+        for lane in range(LANES):
+            w[NOISE + lane] = 1.0 if w[NOISE + lane] < w[place(ints, lane) + u(TRUTH)] else 0.0
+    elif kind == EMPIRICAL or kind == SMOOTHED:
+        fill_uniforms(w, NOISE, rng)
+        for lane in range(LANES):
+            row = u(who[min(first + lane, last), 0] * arm_count + ints[lane])
+            start = pool_start[row]
+            size = np.float64(pool_start[row + u(1)] - start)
+            w[NOISE + lane] = pool[u(start + np.int64(w[NOISE + lane] * size))]
+        if kind == SMOOTHED:
+            normals = next_normals(w, ints, rng)
+            for lane in range(LANES):
+                w[NOISE + lane] += law[who[min(first + lane, last), 0], ints[lane], 2] * w[normals + lane]
+    else:
+        for lane in range(LANES):
+            row = who[min(first + lane, last), 0] * arm_count + ints[lane]
+            start, end, at = pool_start[row], pool_start[row + 1], place(ints, lane)
+            if kind == TAPE:
+                made = np.int64(w[at + u(MADE)] if batched else w[at + u(PULLS)])
+                w[NOISE + lane] = pool[min(start + made, end - 1)]
+            else:
+                w[NOISE + lane] = _weighted(w[at + u(TRUTH)], kind == SIGN_WEIGHTS, pool, start, end, rng, lane)
+
+
+@call
+def _weighted(total, signs, pool, start, end, rng, lane):
+    """mean + sum_i w_i (z_i - mean) / sqrt(n), section 2.1; the pool holds the (z_i - mean) / sqrt(n)."""
+    bits, second = u(0), 0.0
+    for i in range(start, end):
+        if signs:
+            bits = next_bits(rng, lane) if (i - start) % 64 == 0 else bits >> u(1)
+            total += pool[i] if bits & u(1) else -pool[i]
+        elif (i - start) % 2 == 0:
+            z, second = normal_pair(rng, lane)
+            total += pool[i] * z
+        else:
+            total += pool[i] * second
+    return total
+
+
+@jit
+def add_rewards(noise, noise_at, arm_count, squares, w, s, ints):
+    """Add this round's rewards, shift + scale * noise, to the pulled arms' totals."""
+    if arm_count == 2:
+        for lane in range(LANES):
+            s[REWARD + lane] = pick(w, SHIFT, ints, lane) + pick(w, SCALE, ints, lane) * noise[noise_at + lane]
+        for lane in range(LANES):
+            add(s[REWARD + lane], w, SUM, ints, lane)
+            add(1.0, w, PULLS, ints, lane)
+        if squares:
+            for lane in range(LANES):
+                error = s[REWARD + lane] - pick(w, TRUTH, ints, lane)
+                add(error * error, w, SQUARES, ints, lane)
+    else:
+        for lane in range(LANES):
+            at = place(ints, lane)
+            reward = w[at + u(SHIFT)] + w[at + u(SCALE)] * noise[noise_at + lane]
+            w[at + u(SUM)] += reward
+            w[at + u(PULLS)] += 1.0
+            s[REWARD + lane] = reward
+        if squares:
+            for lane in range(LANES):
+                at = place(ints, lane)
+                error = s[REWARD + lane] - w[at + u(TRUTH)]
+                w[at + u(SQUARES)] += error * error
+
+
+@call
+def add_martingales(arm_count, w, s, ints):
+    """Add this round's terms of the sums that serve as control variates (see `engine.runs`); totals have it already."""
+    if arm_count == 2:
+        for lane in range(LANES):
+            truth, pulls = pick(w, TRUTH, ints, lane), pick(w, PULLS, ints, lane)
+            s[ERROR + lane] = s[REWARD + lane] - truth
+            s[SHARE + lane] = 1.0 / pulls
+            s[EARLIER + lane] = pick(w, SUM, ints, lane) - pulls * truth - s[ERROR + lane]
+        for lane in range(LANES):
+            error, share = s[ERROR + lane], s[SHARE + lane]
+            add(share * error, w, SHARES, ints, lane)
+            add(share * error * s[EARLIER + lane], w, PRODUCTS, ints, lane)
+            add(share * (error * error - pick(w, VARIANCE, ints, lane)), w, SPREADS, ints, lane)
+    else:
+        for lane in range(LANES):
+            at = place(ints, lane)
+            truth, pulls = w[at + u(TRUTH)], w[at + u(PULLS)]
+            error, share = s[REWARD + lane] - truth, 1.0 / pulls
+            earlier = w[at + u(SUM)] - pulls * truth - error
+            w[at + u(SHARES)] += share * error
+            w[at + u(PRODUCTS)] += share * error * earlier
+            w[at + u(SPREADS)] += share * (error * error - w[at + u(VARIANCE)])
