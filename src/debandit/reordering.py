@@ -16,7 +16,7 @@ import numpy as np
 from debandit.engine.chains import Tapes, tapes_of
 from debandit.engine.data import Floats
 from debandit.engine.experiment import REORDER
-from debandit.engine.objects import ObjectKernel
+from debandit.engine.kernels import ObjectKernel
 from debandit.engine.progress import progress_bar
 from debandit.engine.spread import Workers
 from debandit.errors import InputError, Refused, work_elsewhere

@@ -9,13 +9,14 @@ import numpy as np
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
 from debandit.engine.experiment import SIMULATE, Experiment
-from debandit.engine.tally import Tally
+from debandit.engine.runs import TOTALS, WITH_SQUARES, Tally
 from debandit.errors import InputError, quoted, shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.worlds import World, as_world
 
 LONGEST_HORIZON, MOST_RUNS = 10**8, 10**9
+_ROUNDING = 16 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +39,28 @@ class Runs:
             return self.sums / self.pulls
 
     @cached_property
+    def squares(self) -> Floats:
+        """Sums of squared deviations from the world's means; without paths the same runs are played again for them."""
+        if self.path_arms is None or self.path_rewards is None:
+            experiment = _experiment(self.policy, self.world, self.horizon, self.seed)
+            runs = self.pulls.shape[-2]
+            table = spread.store(experiment, runs, kept=WITH_SQUARES, paths=False, workers=None).table
+            return np.ascontiguousarray(table[-1].T).reshape(self.pulls.shape)
+        squares = np.empty(self.sums.shape)
+        for arm in range(self.world.arm_count):
+            errors = self.path_rewards - self.world.means[..., None, None, arm]
+            errors[self.path_arms != arm] = 0.0
+            squares[..., arm] = np.einsum("...t,...t->...", errors, errors)
+        return squares
+
+    @property
     def variances(self) -> Floats:
         """Each run's sample variances with divisor n; NaN where an arm was never pulled."""
-        arms, rewards = self.paths()
-        pulls, means = self.pulls, self.means
-        squares = np.empty(means.shape)
-        for arm in range(self.world.arm_count):
-            deviations = np.where(arms == arm, rewards - means[..., [arm]], 0.0)
-            squares[..., arm] = np.einsum("...t,...t->...", deviations, deviations)
         with np.errstate(invalid="ignore"):
-            return squares / pulls
+            spread = self.squares / self.pulls
+            variances = spread - (self.means - self.world.means[..., None, :]) ** 2
+        rounding = _ROUNDING * spread  # equal rewards, and a single one, do not vary
+        return np.where((variances > rounding) | np.isnan(variances), variances, 0.0)
 
     @property
     def binary(self) -> bool:
@@ -117,18 +130,12 @@ def simulate(
     rule, place = as_policy(policy), as_world(world)
     experiment = _experiment(rule, place, horizon, seed)
     runs = checked_count("runs", runs, MOST_RUNS)
-    kept = spread.store(experiment, runs, paths=paths, workers=checked_workers(threads, executor))
+    workers = checked_workers(threads, executor)
+    table, *rounds = spread.store(experiment, runs, kept=TOTALS, paths=paths, workers=workers)
     outer = (*place.means.shape[:-1], runs)
-    return Runs(
-        rule,
-        place,
-        experiment.horizon,
-        experiment.seed,
-        kept.pulls.reshape(*outer, -1),
-        kept.sums.reshape(*outer, -1),
-        kept.path_arms.reshape(*outer, horizon) if paths else None,
-        kept.path_rewards.reshape(*outer, horizon) if paths else None,
-    )
+    pulls, sums = (np.ascontiguousarray(each.T).reshape(*outer, -1) for each in table)
+    path = (each.reshape(*outer, horizon) for each in rounds) if paths else (None, None)
+    return Runs(rule, place, experiment.horizon, experiment.seed, pulls.astype(np.int64), sums, *path)
 
 
 def tally(

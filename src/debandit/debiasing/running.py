@@ -7,6 +7,8 @@ import numpy as np
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints
 from debandit.engine.experiment import Experiment
+from debandit.engine.play import is_costly
+from debandit.engine.runs import TOTALS, Wish
 from debandit.log import ExperimentLog
 
 AUTO_FIRST, AUTO_FIRST_OF_COSTLY, AUTO_CAP, AUTO_TARGET = 1024, 256, 200_000, 0.1
@@ -44,23 +46,15 @@ def estimate(
 ) -> list[Estimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, workers)
+    wish = Wish(edges, _BINS, controls, control_variates)
     with np.errstate(invalid="ignore", divide="ignore"):
         target = AUTO_TARGET * np.sqrt(np.array([each / log.pulls for each, log in zip(variances, logs, strict=True)]))
     target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
-    first = AUTO_FIRST_OF_COSTLY if experiment.costly else AUTO_FIRST
+    first = AUTO_FIRST_OF_COSTLY if is_costly(experiment) else AUTO_FIRST
     more = np.full(len(logs), first if runs == "auto" else runs)
     total = None
     while total is None or more.any():
-        total = spread.tally(
-            experiment,
-            more,
-            before=total,
-            edges=edges,
-            bins=_BINS,
-            controls=controls,
-            martingales=control_variates,
-            workers=workers,
-        )
+        total = spread.tally(experiment, more, wish, before=total, workers=workers)
         arms = total.arms
         # one pull has no standard error yet; what no run has pulled more runs will hardly pull
         short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(arms.se) >= target)
@@ -102,10 +96,10 @@ def _why_stopped(runs: RunCount, reached: bool, any_counts: bool) -> str:
 
 def _histogram_edges(experiment: Experiment, workers: spread.Workers) -> Floats:
     """The range of each arm's simulated means in the first few runs, widened by a quarter on both sides."""
-    kept = spread.store(experiment, _PILOT_RUNS, paths=False, workers=workers)
-    shape = (len(experiment.world_ids), _PILOT_RUNS, experiment.arm_count)
-    pulls, truth = kept.pulls.reshape(shape), experiment.world.means.reshape(-1, 1, experiment.arm_count)
-    means = np.where(pulls > 0, kept.sums.reshape(shape) / np.maximum(pulls, 1), truth)
-    low, high = np.minimum(means.min(axis=1), truth[:, 0]), np.maximum(means.max(axis=1), truth[:, 0])
+    table = spread.store(experiment, _PILOT_RUNS, kept=TOTALS, paths=False, workers=workers).table
+    pulls, sums = table.reshape(TOTALS, experiment.arm_count, -1, _PILOT_RUNS).swapaxes(1, 2)  # (W, K, runs)
+    truth = experiment.truth
+    means = np.where(pulls > 0, sums / np.maximum(pulls, 1), truth[..., None])
+    low, high = np.minimum(means.min(axis=-1), truth), np.maximum(means.max(axis=-1), truth)
     margin = np.where(high > low, (high - low) / 4, np.maximum(np.abs(low), 1.0) / 2)
     return np.stack((low - margin, high + margin), axis=-1)

@@ -12,8 +12,8 @@ def function_of(module: str, file: str, owner: str, name: str) -> Any:
     """The compiled function `name` of the class `owner`."""
     from numba.core.dispatcher import Dispatcher
 
-    import debandit.engine.drawn  # noqa: F401 (what the function may call)
-    from debandit.engine.jit import jit
+    import debandit.engine.compiled.drawn  # noqa: F401 (what the function may call)
+    from debandit.engine.compiled.jit import jit
 
     function = getattr(class_of(module, file, owner), name)
     return function if isinstance(function, Dispatcher) else jit(function)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.engine.data import TAPE, Floats, Ints, WorldData
-from debandit.engine.experiment import REORDER, Experiment, Need, Rule
+from debandit.engine.experiment import REORDER, Experiment, Rule
 from debandit.engine.play import play
 
 SWAPS = 4  # in a step, on average: with one the walk takes four times as many steps out of a corner
@@ -21,7 +21,7 @@ class Tapes(NamedTuple):
 
     policy: Rule
     pulls: Ints  # (K,) of every arm, in the log and in every replay that counts
-    forced: int  # so many first pulls of each arm are made whatever comes
+    forced: int  # this many first pulls of each arm are made whatever comes
     values: Floats  # (walks, T) arm after arm
     random: np.random.Generator
     centre: Floats  # (K,) the mean of all pulls
@@ -42,11 +42,10 @@ class Tapes(NamedTuple):
         world = WorldData(TAPE, rows, rows, rows, self.values.ravel(), begin)
         ids = np.arange(walks)
         experiment = Experiment(self.policy, world, ids, arm_count, horizon, 0, REORDER)
-        units = np.stack((ids, np.zeros_like(ids), np.ones_like(ids)), axis=1)
-        return play(experiment, units, Need(runs=True)).pulls
+        return play(experiment, np.stack((ids, 0 * ids), axis=1)).table[0].T.astype(np.int64)
 
     def walked(self, steps: int) -> "Tapes":
-        """After so many steps more."""
+        """The walks after this many more steps."""
         values, random, walks = self.values.copy(), self.random, np.arange(len(self.values))
         now, starts, movable = self._replace(values=values), self.starts, np.flatnonzero(self.pulls > self.forced)
         first = starts[:, None] + np.arange(self.forced)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
-from debandit.engine.features import ERROR, PULLED
 
+FEATURES, PULLED, ERROR = 6, 0, 1  # what a run says of an arm; behind the first two the four sums
 FEWEST_RUNS = 64  # that are fitted; of fewer the average is taken
 SURELY_NOT_ZERO = 6.0  # standard errors
 _SUMS = slice(ERROR + 1, None)

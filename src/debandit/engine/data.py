@@ -12,7 +12,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, SMOOTHED = range(6)
-FEATURES = 6  # numbers that a run says of an arm; see `features`
 TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
 TIES = ("first", "last", "random")  # who wins among equal scores; a rule's data has the index
 FIRST, LAST, RANDOM = range(3)
@@ -68,37 +67,47 @@ class RuleData(NamedTuple):
     plan: Plan
 
 
-class Task(NamedTuple):
-    """Which runs to simulate. The rows of `units` are (world, first run, number of runs)."""
+class LoopWorld(NamedTuple):
+    """A stack of worlds as the compiled loop reads it."""
 
-    units: Ints
-    world_ids: Ints  # (W,) what tells the worlds' random streams apart
-    seed: np.uint64
-    purpose: int
-    arm_count: int
-    horizon: int
-    shortcut: bool  # explore-then-commit by sufficient statistics
+    kind: int
+    law: Floats  # (W, K, 3) mean, variance, and standard deviation of the normal part
+    pool: Floats
+    pool_start: Ints  # (W * K + 1,)
 
 
-class Wanted(NamedTuple):
-    """Where results go; what is not wanted has size 0. The first axis of paths and runs counts the runs of the task."""
+class LoopRule(NamedTuple):
+    """A rule and the conditions around it as the compiled loop reads them; see `compiled.layout` for the numbers."""
 
-    paths: bool
-    path_arms: NDArray[np.int32]
+    numbers: Floats
+    parameters: Floats
+    tables: Floats  # (3, horizon + 1), or (3, 1) for rules that have none
+    fixed: Ints  # (settled,) what is prescribed in the first rounds
+    ends: Ints  # of batches
+
+
+class Space(NamedTuple):
+    """Workspaces: see `compiled.layout`."""
+
+    w: Floats
+    s: Floats
+    ints: Ints
+    rng: NDArray[np.uint64]
+    late_arms: Ints  # (B, LANES) rounds of a batch of which the rule has not heard yet
+    late_noise: Floats  # (B, LANES)
+
+
+def no_rounds(runs: int) -> tuple[NDArray[np.int32], Floats]:
+    """The paths of runs of which no rounds are kept."""
+    return np.empty((runs, 0), np.int32), np.empty((runs, 0))
+
+
+class Played(NamedTuple):
+    """What comes out of a simulation: see `runs` for the table. Without paths their arrays have no rounds."""
+
+    table: Floats  # (S, K, runs)
+    path_arms: NDArray[np.int32]  # (runs, horizon)
     path_rewards: Floats
-    runs: bool
-    pulls: Ints
-    sums: Floats
-    tallies: bool  # one row per unit
-    martingales: bool  # of an arm's features not only the first two; see `features`
-    pull_totals: Floats
-    moments: Floats  # (units, K, 2, F, F) products of each arm's features, in even and in odd runs
-    edges: Floats
-    histogram: Ints
-    controls: Ints  # (W, K) the arm that each is compared with, or (W, 0)
-    difference_sums: Floats  # (units, K, 3) runs that pulled both arms, errors and squares of the difference
-    cross: Floats  # (units, K, 2, F, F) products of each arm's features with those of its control
-    winner: Floats  # (units, 2, F, F) products of the features of the highest mean
 
 
 def rule_data(

@@ -2,11 +2,10 @@
 
 import _thread
 import contextlib
-import functools
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 _AGAIN_AFTER = 0.1  # seconds
@@ -43,20 +42,3 @@ def interrupts_repeated() -> Iterator[None]:
         sys.unraisablehook = say
     if timers:
         raise KeyboardInterrupt
-
-
-def heard_while_compiling(kernel: Callable[..., None]) -> Callable[..., None]:
-    """The kernel, which is compiled by its first call."""
-    called = False
-
-    @functools.wraps(kernel)
-    def call(*arguments: Any) -> None:
-        nonlocal called
-        if called:
-            kernel(*arguments)
-            return
-        with interrupts_repeated():
-            kernel(*arguments)
-        called = True
-
-    return call

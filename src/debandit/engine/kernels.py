@@ -1,31 +1,31 @@
-"""Compiled kernels, kept in the user's cache directory.
+"""Compiled kernels: the text of `compiled.loop` bound to one kind of rule.
 
-A kernel is the text of `loop` bound to one module of `start`, `choose` and `learn`, or to a template of these and the
-functions of one rule. It is written to a file of its own, named by a hash of everything that went into it, because
-numba keeps compiled code beside the file of a function and notices changes of that file alone.
+That is a module of `start`, `choose` and `learn`, or a template of these with the functions of one rule. Kernels of the
+package's own rules are kept (see `keeping`). Rules of users are compiled anew in every process, because nobody knows
+what all they import; only what they share with the others is kept.
 """
 
 import functools
 import hashlib
-import importlib
-import os
-import platform
+import importlib.util
 import re
 import sys
-import tempfile
+import threading
 import types
-import warnings
-from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from debandit.engine.interrupts import heard_while_compiling
-from debandit.errors import CacheWarning
+from debandit.engine.interrupts import interrupts_repeated
+from debandit.engine.keeping import PACKAGE, kept_directory, seal, write_whole
 
 Kernel = Callable[..., None]
-_TEMPLATE_LINE = "from debandit.engine.index import choose, learn, start"
-_OWN_LINE = re.compile(r"^from debandit\.engine\.own import .*$", re.MULTILINE)
+Make = Callable[[int, int, int], Any]  # (arm_count, horizon, seed) -> an object with choose() and learn(arm, reward)
+_COMPILED = "debandit.engine.compiled"
+_RULE_LINE = f"from {_COMPILED}.index import choose, learn, start"
+_OWN_LINE = re.compile(rf"^from {re.escape(_COMPILED)}\.own import .*$", re.MULTILINE)
+_SAID_AFTER = 1.0  # seconds
 
 
 class OwnKernel(NamedTuple):
@@ -36,67 +36,34 @@ class OwnKernel(NamedTuple):
     file: str  # where the rule's functions come from, or empty
 
 
+class ObjectKernel(NamedTuple):
+    """Nothing to compile: Python objects are asked in every round (see `objects`)."""
+
+    make: Make
+
+
 KernelName = str | OwnKernel  # a module, or a template with a rule's own functions
-
-
-def cache_directory() -> Path:
-    """DEBANDIT_CACHE_DIR, or the place where this system keeps a user's caches."""
-    if chosen := os.environ.get("DEBANDIT_CACHE_DIR"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "debandit" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "debandit"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debandit"
+INDEX = f"{_COMPILED}.index"
 
 
 @functools.cache
 def load(name: KernelName) -> Kernel:
     """The simulation loop for one kind of rule."""
     loop = _text_of("loop")
-    if loop.count(_TEMPLATE_LINE) != 1:
+    if loop.count(_RULE_LINE) != 1:
         raise AssertionError("loop.py has lost its template line")
     functions = f"from {name} import choose, learn, start" if isinstance(name, str) else _bound(name, name.template)
-    text = loop.replace(_TEMPLATE_LINE, functions)
-    return heard_while_compiling(_compiled(name, text, "the simulation kernel, once (about half a minute)"))
+    return _compiled(name, loop.replace(_RULE_LINE, functions))
 
 
 @functools.cache
 def load_replay(name: OwnKernel) -> Kernel:
     """The rule's own functions along a log."""
-    return heard_while_compiling(_compiled(name, _bound(name, f"replay_{name.template}"), "the rule's replay, once"))
-
-
-def _compiled(name: KernelName, text: str, what: str) -> Kernel:
-    import numba  # slow to import, and needed only here
-
-    from debandit.engine.jit import OPTIONS
-
-    if isinstance(name, OwnKernel) and not name.file:  # written into a prompt: there is no file to know it again by
-        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]  # numba has no types
-    try:
-        path = _write_once(cache_directory() / "kernels" / f"{_stem(name, text)}.py", text)
-        if not any(path.parent.glob(f"__pycache__/{path.stem}.run-*.nbi")):
-            _say(f"debandit: compiling {what}")
-        return numba.njit(cache=True, **OPTIONS)(_import_file(path).run)  # type: ignore[no-any-return]  # numba has no types
-    except (OSError, RuntimeError) as error:  # numba raises RuntimeError where it cannot write
-        warnings.warn(
-            f"compiled kernels cannot be kept ({error}); compiling for this process only. "
-            "Set DEBANDIT_CACHE_DIR to a writable directory.",
-            CacheWarning,
-            stacklevel=2,
-        )
-        return numba.njit(**OPTIONS)(_module_of(text).run)  # type: ignore[no-any-return]  # numba has no types
-
-
-def _module_of(text: str) -> Any:
-    module = types.ModuleType("debandit_kernel")
-    exec(compile(text, "<debandit kernel>", "exec"), module.__dict__)  # our own text, as it would be in the file
-    return module
+    return _compiled(name, _bound(name, f"replay_{name.template}"), makes_arrays=True)
 
 
 def _text_of(module: str) -> str:
-    return Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    return (PACKAGE / "engine" / "compiled" / f"{module}.py").read_text(encoding="utf-8")
 
 
 def _bound(name: OwnKernel, template: str) -> str:
@@ -107,43 +74,79 @@ def _bound(name: OwnKernel, template: str) -> str:
     return text
 
 
-def _stem(name: KernelName, text: str) -> str:
-    """A file name that changes with the sources, the versions and the processor."""
-    import llvmlite.binding as llvm
-    import numba
-    import numpy
+def _compiled(name: KernelName, text: str, *, makes_arrays: bool = False) -> Kernel:
+    """The kernel, which its first call compiles, or loads if it is kept."""
+    import numba  # slow to import, and needed only here
 
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    file = importlib.import_module(name).__file__ if isinstance(name, str) else name.file
-    parts = [text, *(source.read_text(encoding="utf-8") for source in (*sources, Path(str(file))))]
-    parts += [numba.__version__, numpy.__version__, platform.python_version(), llvm.get_host_cpu_name()]
-    parts += [llvm.get_host_cpu_features().flatten()]
-    start = name.rpartition(".")[2] if isinstance(name, str) else name.template
-    return f"{start}_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:20]}"
+    from debandit.engine.compiled.jit import compiled
+
+    what = name.rpartition(".")[2] if isinstance(name, str) else name.template
+    file = None if isinstance(name, OwnKernel) and not _is_ours(name.file) else _kept_text(what, text)
+    function = (_module_of(text) if file is None else _import_file(file)).run
+    kernel = compiled(function, keep=file is not None, _nrt=makes_arrays)
+    known = file is not None and any(file.parent.rglob(f"{file.stem}.run-*.nbi"))
+    ready = False
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> None:
+        nonlocal ready
+        if not ready:
+            with interrupts_repeated(), _said(what, at_once=not known):
+                kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
+            if not known:
+                seal()
+            ready = True
+        kernel(*arguments)
+
+    return call
 
 
-def _write_once(path: Path, text: str) -> Path:
-    """Write the file unless it is there; two processes may do so at once."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-            file.write(text)
-        os.replace(file.name, path)
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError("not writable")
-    return path
+def _is_ours(file: str) -> bool:
+    """Whether a rule's functions are those of the package."""
+    return bool(file) and Path(file).is_relative_to(PACKAGE)
 
 
-def _import_file(path: Path) -> Any:
-    spec = spec_from_file_location(f"debandit_kernel_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise OSError(f"cannot import {path}")
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+@contextmanager
+def _said(what: str, *, at_once: bool) -> Iterator[None]:
+    """Around compiling: say so to a person at once, and to anybody if it takes longer than a second."""
+
+    def say() -> None:
+        print(f"debandit: compiling the loop for {what} rules, once", file=sys.stderr, flush=True)
+
+    if at_once and sys.stderr.isatty():
+        say()
+        yield
+        return
+    timer = threading.Timer(_SAID_AFTER, say)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _kept_text(what: str, text: str) -> Path | None:
+    """The kernel's text as a file, beside which numba can keep what it made of it."""
+    folder = kept_directory()
+    if folder is None:
+        return None
+    file = folder / f"{what}_{hashlib.sha256(text.encode()).hexdigest()[:12]}.py"
+    if not file.exists():
+        write_whole(file, text)
+    return file
+
+
+def _module_of(text: str) -> Any:
+    module = types.ModuleType("debandit_kernel")
+    exec(compile(text, "<debandit kernel>", "exec"), module.__dict__)  # our own text, as it would be in the file
     return module
 
 
-def _say(text: str) -> None:
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr, flush=True)
+def _import_file(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"debandit_kernel_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot import {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,4 +1,4 @@
-"""Rules that are Python objects: the kernel that calls `choose` and `learn` in every round.
+"""Rules that are Python objects: their `choose` and `learn` are called in every round.
 
 The rewards come from the compiled loop, which draws for every run as many rewards of each arm as there are rounds: the
 n-th pull of an arm gets its n-th reward. Objects and rewards of a run depend on (seed, purpose, world, run) alone.
@@ -8,104 +8,98 @@ import operator
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from debandit.engine.data import Floats, RuleData, Task, Wanted, WorldData, rule_data
-from debandit.engine.features import terms
-from debandit.engine.gather import gather
-from debandit.engine.kernels import load
+from debandit.engine.conditions import FREE, UNIFORM
+from debandit.engine.data import Floats, Ints, Played
+from debandit.engine.experiment import Experiment
+from debandit.engine.kernels import Make, ObjectKernel
+from debandit.engine.rounds import all_rewards
+from debandit.engine.runs import table_of
 from debandit.errors import DebanditError, InputError, quoted, shorten
 
 RUNS_PER_UNIT = 16  # fewer than of compiled rules: a run may take seconds
 _NUMBERS_AT_ONCE, _LARGEST_TABLE = 2**22, 2**25  # rewards, of 12 bytes each
 
-Make = Callable[[int, int, int], Any]  # (arm_count, horizon, seed) -> an object with choose() and learn(arm, reward)
+
+def play_objects(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
+    """See `play`."""
+    horizon = experiment.horizon if paths else 0
+    played = Played(
+        np.zeros((kept, experiment.arm_count, len(who))),
+        np.empty((len(who), horizon), np.int32),
+        np.empty((len(who), horizon)),
+    )
+    for place, rewards in enumerate(_rewards(experiment, who, stop)):
+        world = who[place, 0]
+        arms = np.array(_run(experiment, who[place], rewards, stop))
+        if stop[0]:
+            break
+        values = np.empty(len(arms))
+        for arm, own in enumerate(rewards):
+            values[arms == arm] = own[: (arms == arm).sum()]
+        played.table[..., place] = table_of(arms, values, experiment.truth[world], experiment.variance[world], kept)
+        if paths:
+            played.path_arms[place], played.path_rewards[place] = arms, values
+    return played
 
 
-class ObjectKernel(NamedTuple):
-    """What `load` gives for other rules: it simulates the runs of a task."""
+def rehearse(experiment: Experiment, who: Ints) -> float:
+    """Play one run twice, which must come out the same. The seconds that it takes."""
+    stop = np.zeros(3, np.int64)
+    rewards = next(_rewards(experiment, who[:1], stop))
+    once = _run(experiment, who[0], rewards, stop)
+    start = time.perf_counter()
+    again = _run(experiment, who[0], rewards, stop)
+    seconds = time.perf_counter() - start
+    if once != again:
+        t = next(t for t, (a, b) in enumerate(zip(once, again, strict=True)) if a != b)
+        raise InputError(
+            f"the rule does not repeat itself: played twice with one seed and the same rewards, run {who[0, 1]} has "
+            f"arm {once[t]} and then arm {again[t]} in round {t + 1}",
+            where="policy",
+            remedy="All randomness must come from the `seed` that make() is given, and no run may leave anything "
+            "behind for the next.",
+        )
+    return seconds
 
-    make: Make
 
-    def __call__(
-        self, task: Task, rule: RuleData, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any
-    ) -> None:
-        """Like `loop.run`."""
-        place = 0
-        for unit, (index, first, runs) in enumerate(task.units.tolist()):
-            for run, table in self._tables(task, world, binomials, wanted, stop, unit):
-                arms = self._run(task, rule, index, run, table, stop)
-                if stop[0]:
-                    return
-                _keep(arms, table, wanted, unit, run, place + run - first, index, world)
-            place += runs
+def _rewards(experiment: Experiment, who: Ints, stop: Ints) -> Iterator[Floats]:
+    """The rewards (arms, rounds) of each run."""
+    length = experiment.arm_count * experiment.horizon
+    if length > _LARGEST_TABLE:
+        raise InputError(
+            f"{experiment.arm_count:,} arms times {experiment.horizon:,} rounds are too many for a rule of Python "
+            "objects",
+            where="horizon",
+            remedy=f"At most {_LARGEST_TABLE:,} work; a ScoreRule or a SelectRule knows no such limit.",
+        )
+    size = max(1, _NUMBERS_AT_ONCE // length)
+    for start in range(0, len(who), size):
+        yield from all_rewards(experiment, who[start : start + size], stop)
 
-    def rehearse(
-        self, task: Task, rule: RuleData, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any
-    ) -> float:
-        """Play a task's only run twice, which must come out the same. The seconds that it takes."""
-        index, run = task.units[0, :2].tolist()
-        table = next(self._tables(task, world, binomials, wanted, stop, 0))[1]
-        once = self._run(task, rule, index, run, table, stop)
-        start = time.perf_counter()
-        again = self._run(task, rule, index, run, table, stop)
-        seconds = time.perf_counter() - start
-        if once != again:
-            t = next(t for t, (a, b) in enumerate(zip(once, again, strict=True)) if a != b)
-            raise InputError(
-                f"the rule does not repeat itself: played twice with one seed and the same rewards, run {run} has "
-                f"arm {once[t]} and then arm {again[t]} in round {t + 1}",
-                where="policy",
-                remedy="All randomness must come from the `seed` that make() is given, and no run may leave "
-                "anything behind for the next.",
-            )
-        return seconds
 
-    def _run(self, task: Task, rule: RuleData, world: int, run: int, table: Floats, stop: Any) -> list[int]:
-        """The arms of one run."""
-        words = (task.purpose, int(task.world_ids[world]), run)
-        seed, other = np.random.SeedSequence(int(task.seed), spawn_key=words).generate_state(2).tolist()
-        rewards = [iter(memoryview(row)) for row in table]  # of Python's numbers
-        guide = _Guide(rule, len(table), task.horizon, other)
+def _run(experiment: Experiment, who: Ints, rewards: Floats, stop: Ints) -> list[int]:
+    """The arms of one run (world, number)."""
+    kernel, number = experiment.policy.kernel, int(who[1])
+    assert isinstance(kernel, ObjectKernel)
+    words = (experiment.purpose, int(experiment.world_ids[who[0]]), number)
+    seed, other = np.random.SeedSequence(experiment.seed, spawn_key=words).generate_state(2).tolist()
+    given = [iter(memoryview(row)) for row in rewards]  # of Python's numbers
+    guide = _Guide(experiment, other)
 
-        def play(t: int, ask: Callable[[], int]) -> tuple[int, int, float]:
-            if stop[0]:
-                raise _Stopped
-            arm = guide.arm(t, ask)
-            return arm, arm, next(rewards[arm])
+    def play(t: int, ask: Callable[[], int]) -> tuple[int, int, float]:
+        if stop[0]:
+            raise _Stopped
+        arm = guide.arm(t, ask)
+        return arm, arm, next(given[arm])
 
-        try:
-            return follow(self.make, len(table), seed, guide.known, play, f"run {run}, ")
-        except _Stopped:
-            return []
-
-    def _tables(
-        self, task: Task, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any, unit: int
-    ) -> Iterator[tuple[int, Floats]]:
-        """The runs of a unit, each with its rewards of shape (arms, rounds)."""
-        length = task.arm_count * task.horizon
-        if length > _LARGEST_TABLE:
-            what = f"{task.arm_count:,} arms times {task.horizon:,} rounds are too many for a rule of Python objects"
-            remedy = f"At most {_LARGEST_TABLE:,} work; a ScoreRule or a SelectRule knows no such limit."
-            raise InputError(what, where="horizon", remedy=remedy)
-        index, first, runs = task.units[unit].tolist()
-        size = max(1, min(runs, _NUMBERS_AT_ONCE // length))
-        for start in range(first, first + runs, size):
-            count = min(size, first + runs - start)
-            room = wanted._replace(
-                paths=True,
-                path_arms=np.empty((count, length), np.int32),
-                path_rewards=np.empty((count, length)),
-                runs=False,
-                tallies=False,
-                martingales=False,
-            )
-            drawing = task._replace(units=np.array([[index, start, count]]), horizon=length, shortcut=False)
-            load("debandit.engine.index")(drawing, rule_data(opening=task.horizon), world, binomials, room, stop)
-            for i in range(count):
-                yield start + i, room.path_rewards[i].reshape(task.arm_count, task.horizon)
+    try:
+        return follow(kernel.make, experiment.arm_count, seed, guide.known, play, f"run {number}, ")
+    except _Stopped:
+        return []
 
 
 class _Stopped(Exception):  # noqa: N818 (nothing has gone wrong)
@@ -113,40 +107,33 @@ class _Stopped(Exception):  # noqa: N818 (nothing has gone wrong)
 
 
 class _Guide:
-    """What a plan makes of the choices of an object: `engine.wrapped`, for one run."""
+    """What the conditions make of the choices of an object, in one run."""
 
-    def __init__(self, rule: RuleData, arm_count: int, horizon: int, seed: int) -> None:
-        plan = rule.plan
-        self.plan, self.opening, self.arm_count = plan, rule.opening, arm_count
-        self.settled = plan.settled if plan.active else rule.opening * arm_count
-        self.known: Sequence[int] = range(horizon)  # rounds that the object has heard of before each
-        if len(plan.ends):
-            starts = np.concatenate([[0], plan.ends])
-            self.known = starts[np.searchsorted(plan.ends, np.arange(horizon), side="right")].tolist()
+    def __init__(self, experiment: Experiment, seed: int) -> None:
+        self.conditions, self.arm_count = experiment.conditions, experiment.arm_count
+        self.settled = self.conditions.settled(self.arm_count)
+        self.known: Sequence[int] = self.conditions.known(experiment.horizon).tolist()
         self.random = random.Random(seed)
         self.chosen: list[int] = []
 
     def arm(self, t: int, ask: Callable[[], int]) -> int:
         """What is pulled in round t; the object is asked unless the arm is prescribed."""
-        arm = self._prescribed(t) if t < self.settled else -1
-        if arm < 0:
+        arm = self._prescribed(t) if t < self.settled else FREE
+        if arm == UNIFORM:
+            arm = self.random.randrange(self.arm_count)
+        elif arm == FREE:
             arm = ask()
-            if self.plan.floor > 0 and self.random.random() < self.plan.floor:
+            if self.conditions.floor > 0 and self.random.random() < self.conditions.floor:
                 arm = self.random.randrange(self.arm_count)
         if t < self.settled:
             self.chosen.append(arm)
         return arm
 
     def _prescribed(self, t: int) -> int:
-        if t < self.plan.turns:
-            return t % self.arm_count
-        if t < self.plan.uniform:
-            return self.random.randrange(self.arm_count)
-        for arms in (self.chosen, self.chosen[: self.known[t]]):
-            lacking = [arm for arm in range(self.arm_count) if arms.count(arm) < self.opening]
-            if lacking:
-                return lacking[0] if arms is self.chosen else t % self.arm_count
-        return -1
+        made, heard = (
+            np.bincount(arms, minlength=self.arm_count) for arms in (self.chosen, self.chosen[: self.known[t]])
+        )
+        return int(self.conditions.prescribed(np.array(t), made, heard))
 
 
 Play = Callable[[int, Callable[[], int]], tuple[int, int, float]]  # (t, ask) -> choice, and what happened in the round
@@ -191,31 +178,6 @@ def _checked(arm: Any, arm_count: int, place: str) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < arm_count:
-        what = f"the rule chose an arm that there is not, {quoted(arm, 30)}, in {place}"
+        what = f"the rule chose an arm that does not exist, {quoted(arm, 30)}, in {place}"
         raise InputError(what, where="policy", remedy=f"Arms are whole numbers from 0 to {arm_count - 1}.")
     return number
-
-
-def _keep(
-    arms: list[int], table: Floats, wanted: Wanted, unit: int, run: int, place: int, index: int, world: WorldData
-) -> None:
-    """What `loop.collect` does: store a finished run, or add it to the tallies of its unit."""
-    path, arm_count = np.array(arms), len(table)
-    rewards = np.empty(len(path))
-    for arm in range(arm_count):
-        mine = path == arm
-        rewards[mine] = table[arm, : mine.sum()]
-    pulls = np.bincount(path, minlength=arm_count)
-    sums = np.bincount(path, rewards, arm_count)  # in the order of the rounds, as the compiled loop adds
-    if wanted.paths:
-        wanted.path_arms[place], wanted.path_rewards[place] = path, rewards
-    first = index * arm_count
-    truth, variances = world.means[first : first + arm_count], world.variances[first : first + arm_count]
-    martingales = np.zeros((3, 1, arm_count))
-    if wanted.martingales:
-        for arm, count in enumerate(pulls):
-            errors = table[arm, :count] - truth[arm]
-            sums_of = terms(1, errors, errors.cumsum() - errors, np.arange(1, count + 1), variances[arm])
-            martingales[:, 0, arm] = sums_of.sum(axis=1)
-    totals = sums[None].astype(np.float64)
-    gather(wanted, unit, run, slice(place, place + 1), world, index, pulls[None], totals, martingales)

@@ -9,73 +9,76 @@ import itertools
 import os
 import pickle
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from debandit.engine.data import Floats, Ints, Wanted
-from debandit.engine.experiment import Experiment, Need, Rule
-from debandit.engine.objects import RUNS_PER_UNIT, ObjectKernel
-from debandit.engine.play import arguments_of, play
+from debandit.engine.data import Ints, Played
+from debandit.engine.experiment import Experiment, Rule
+from debandit.engine.kernels import ObjectKernel
+from debandit.engine.objects import RUNS_PER_UNIT, rehearse
+from debandit.engine.play import play
 from debandit.engine.processes import may_start_processes, process_pool
 from debandit.engine.progress import progress_bar
-from debandit.engine.tally import Tally
+from debandit.engine.runs import ALL, TOTALS, Tally, Wish, tallied
 from debandit.errors import work_elsewhere
 
 BLOCK = 256
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
-_KEPT = ("path_arms", "path_rewards", "pulls", "sums")  # one row for each run
-_SUMS = ("pull_totals", "moments", "histogram", "difference_sums", "cross", "winner")  # one row for each unit
 
 Workers = Executor | int | None  # an executor, or a number of threads; None: as many as there are cores
+Work = Callable[[Experiment, Ints, Ints | None], Any]  # what is done with a chunk of units, whose worlds it has alone
 
 
-def store(experiment: Experiment, runs: int, *, paths: bool, workers: Workers) -> Wanted:
-    """Simulate runs 0, ..., runs - 1 of every world and keep each of them."""
+def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers: Workers) -> Played:
+    """Simulate runs 0, ..., runs - 1 of every world and keep each of them, world after world."""
     worlds = len(experiment.world_ids)
     units = _units(np.zeros(worlds, np.int64), np.full(worlds, runs), _block(experiment))
-    need = Need(paths=paths, runs=True)
-    whole = need.room(experiment, units)
-    place = 0
-    for chunk, part in _run(experiment, units, need, workers, whole):
-        end = place + int(chunk[:, 2].sum())
-        for name in _KEPT:
-            kept = getattr(whole, name)[place:end]
-            if kept.base is not getattr(part, name).base:  # simulated elsewhere
-                kept[:] = getattr(part, name)
+    total, rounds, place = worlds * runs, experiment.horizon if paths else 0, 0
+    whole = Played(
+        np.empty((kept, experiment.arm_count, total)), np.empty((total, rounds), np.int32), np.empty((total, rounds))
+    )
+    for _, part in _run(experiment, units, lambda _first, _end: partial(_played, kept, paths), workers):
+        end = place + len(part.path_arms)
+        whole.table[..., place:end] = part.table
+        whole.path_arms[place:end], whole.path_rewards[place:end] = part.path_arms, part.path_rewards
         place = end
     return whole
 
 
 def tally(
-    experiment: Experiment,
-    runs: Ints,
-    *,
-    before: Tally | None = None,
-    edges: Floats | None = None,
-    bins: int = 0,
-    controls: Ints | None = None,
-    martingales: bool = False,
-    workers: Workers = None,
+    experiment: Experiment, runs: Ints, wish: Wish = Wish(), *, before: Tally | None = None, workers: Workers = None
 ) -> Tally:
-    """Simulate runs[w] more runs of world w than `before` has and add them to its sums; keep only sums.
+    """Simulate runs[w] more runs of world w than `before` has and add them to its sums; keep only sums."""
+    total = Tally.empty(len(runs), experiment.arm_count, wish)
+    if before is not None:
+        total.add(np.arange(len(runs)), before)
+    units = _units(total.runs.copy(), runs, _block(experiment))
+    for chunk, part in _run(experiment, units, lambda *worlds: partial(_tallied, wish.within(*worlds)), workers):
+        total.add(chunk[:, 0], part)
+    return total
 
-    `edges` (W, K, 2) and `bins` ask for histograms of the means, `controls` (W, K) for differences to these arms,
-    `martingales` for control variates.
-    """
-    need = Need(tallies=True, edges=edges, bins=bins, controls=controls, martingales=martingales)
-    worlds = np.arange(len(runs))
-    nothing = need.room(experiment, np.stack((worlds, 0 * worlds, 0 * worlds), axis=1))
-    total = {name: getattr(nothing if before is None else before, name).copy() for name in _SUMS}
-    start = np.zeros(len(runs), np.int64) if before is None else before.runs
-    for units, chunk in _run(experiment, _units(start, runs, _block(experiment)), need, workers):
-        for name, sums in total.items():
-            np.add.at(sums, units[:, 0], getattr(chunk, name))  # in the order of the runs, however they were cut
-    return Tally(runs=start + runs, controls=nothing.controls, **total)
+
+def _played(kept: int, paths: bool, experiment: Experiment, units: Ints, stop: Ints | None = None) -> Played:
+    return play(experiment, _who(units), kept, paths, stop)
+
+
+def _tallied(wish: Wish, experiment: Experiment, units: Ints, stop: Ints | None = None) -> Tally:
+    table = play(experiment, _who(units), ALL if wish.martingales else TOTALS, False, stop).table
+    return tallied(table, units, experiment.truth, experiment.variance, wish)
+
+
+def _who(units: Ints) -> Ints:
+    """The runs (world, number) of units that are rows (world, first run, number of runs)."""
+    world, first, count = units.T
+    number = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - first, count)
+    return np.stack((np.repeat(world, count), number), axis=1)
 
 
 def _block(experiment: Experiment) -> int:
@@ -92,36 +95,28 @@ def _units(first: Ints, runs: Ints, block: int) -> Ints:
 
 
 def _run(
-    experiment: Experiment, units: Ints, need: Need, workers: Workers, whole: Wanted | None = None
-) -> Iterator[tuple[Ints, Wanted]]:
+    experiment: Experiment, units: Ints, work: Callable[[int, int], Work], workers: Workers
+) -> Iterator[tuple[Ints, Any]]:
     """Hand chunks of units to workers and yield them in order, each with its results.
 
-    Threads put them into `whole`, if it is given, where they belong.
+    `work(first, end)` is what is done with chunks whose worlds are first, ..., end - 1.
     """
-    most = (_ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK) // (BLOCK * experiment.horizon)
-    kernel = experiment.policy.kernel
-    if not isinstance(kernel, ObjectKernel) or not len(units):
-        yield from _chunks(experiment, units, need, workers, most, whole)
+    most = (_ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK) // experiment.horizon
+    if not isinstance(experiment.policy.kernel, ObjectKernel) or not len(units):
+        yield from _chunks(experiment, units, work, workers, most)
         return
-    seconds = _rehearse(experiment, units[0], kernel)
-    most = int(_SECONDS_PER_CHUNK / (RUNS_PER_UNIT * seconds))
+    seconds = rehearse(experiment, units[:1, :2])
+    most = int(_SECONDS_PER_CHUNK / seconds)
     if isinstance(workers, Executor):
-        yield from _chunks(experiment, units, need, workers, most, whole)
+        yield from _chunks(experiment, units, work, workers, most)
         return
     width = min(_width(workers), len(units))
     alone = seconds * units[:, 2].sum() < _SECONDS_ALONE or not _can_be_sent(experiment.policy)
     if width == 1 or alone or not may_start_processes():
-        yield from _chunks(experiment, units, need, 1, most, whole)  # Python runs one thread at a time
+        yield from _chunks(experiment, units, work, 1, most)  # Python runs one thread at a time
         return
     with process_pool(width, know_main=False) as pool:
-        yield from _chunks(experiment, units, need, pool, most, whole)
-
-
-def _rehearse(experiment: Experiment, unit: Ints, kernel: ObjectKernel) -> float:
-    """Whether the first run repeats itself, and its seconds."""
-    first = experiment.within(unit[0], unit[0] + 1)
-    units = np.array([[0, unit[1], 1]])
-    return kernel.rehearse(*arguments_of(first, units, Need().room(first, units)), np.zeros(3, np.int64))
+        yield from _chunks(experiment, units, work, pool, most)
 
 
 def _can_be_sent(policy: Rule) -> bool:
@@ -135,37 +130,33 @@ def _can_be_sent(policy: Rule) -> bool:
 
 
 def _chunks(
-    experiment: Experiment, units: Ints, need: Need, workers: Workers, most: int, whole: Wanted | None
-) -> Iterator[tuple[Ints, Wanted]]:
-    """The same in chunks of at most so many units."""
-    width = _width(workers)
-    share = -(-len(units) // (4 * width))  # small jobs, too, give every worker something to do until the end
-    size = max(1, min(share, most))
-    places = np.concatenate(([0], np.cumsum(units[:, 2])))
+    experiment: Experiment, units: Ints, work: Callable[[int, int], Work], workers: Workers, most: int
+) -> Iterator[tuple[Ints, Any]]:
+    """The same in chunks of about this many runs at most."""
+    width, total = _width(workers), int(units[:, 2].sum())
+    share = -(-total // (4 * width))  # small jobs, too, give every worker something to do until the end
+    starts = _cuts(units[:, 2], max(1, min(share, most)))
     stop = np.zeros(3, np.int64)  # whether to stop; the run and the round in which a rule failed, counted from 1
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
     if pool is not workers:
-        play(experiment.within(0, 0), units[:0], need, None, stop)  # compiles in this thread
+        play(experiment.within(0, 0), np.empty((0, 2), np.int64), stop=stop)  # compiles in this thread
 
-    def submit(start: int) -> tuple[Ints, Future[Wanted]]:
-        chunk = units[start : start + size]
-        first, end = chunk[0, 0], chunk[-1, 0] + 1
-        part, local = experiment.within(first, end), chunk - [first, 0, 0]
-        stacks = {name: each[first:end] for name in ("edges", "controls") if (each := getattr(need, name)) is not None}
-        wants = need._replace(**stacks)
+    def submit(start: int, end: int) -> tuple[Ints, Future[Any]]:
+        chunk = units[start:end]
+        worlds = int(chunk[0, 0]), int(chunk[-1, 0]) + 1
+        part, local, task = experiment.within(*worlds), chunk - [worlds[0], 0, 0], work(*worlds)
         if pool is workers:
             with work_elsewhere():
-                return chunk, pool.submit(play, part, local, wants)
-        room = None if whole is None else _slice(whole, places[start], places[start + len(chunk)])
-        return chunk, pool.submit(play, part, local, wants, room, stop)
+                return chunk, pool.submit(task, part, local)
+        return chunk, pool.submit(task, part, local, stop)
 
-    starts = iter(range(0, len(units), size))
-    waiting: deque[tuple[Ints, Future[Wanted]]] = deque()
-    with progress_bar(int(places[-1])) as bar:
+    cuts = itertools.pairwise(starts)
+    waiting: deque[tuple[Ints, Future[Any]]] = deque()
+    with progress_bar(total) as bar:
         try:
             while True:
                 # a short queue, so that an interrupt need not wait for its filling nor memory grow with it
-                waiting.extend(map(submit, itertools.islice(starts, 4 * width - len(waiting))))
+                waiting.extend(itertools.starmap(submit, itertools.islice(cuts, 4 * width - len(waiting))))
                 if not waiting:
                     break
                 chunk, future = waiting[0]
@@ -186,6 +177,12 @@ def _chunks(
                 pool.shutdown()
 
 
+def _cuts(counts: Ints, most: int) -> list[int]:
+    """Where units are cut into chunks of at most this many runs, or of a single larger unit, and the end."""
+    places = np.cumsum(counts) - counts
+    return [*np.flatnonzero(np.diff(places // most, prepend=-1)).tolist(), len(counts)] if len(counts) else []
+
+
 def _width(workers: Workers) -> int:
     """How many chunks are computed at once."""
     return width_of(workers) if isinstance(workers, Executor) else workers or os.cpu_count() or 1
@@ -196,7 +193,3 @@ def width_of(executor: Executor) -> int:
     if hasattr(executor, "_client"):  # Dask's
         return max(1, int(sum(executor._client.nthreads().values())))
     return int(getattr(executor, "_max_workers", None) or 8)
-
-
-def _slice(whole: Wanted, first: int, end: int) -> Wanted:
-    return whole._replace(**{name: getattr(whole, name)[first:end] for name in _KEPT})

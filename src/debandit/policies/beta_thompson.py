@@ -34,7 +34,7 @@ class BetaThompson(Policy):
 
     @property
     def kernel(self) -> str:
-        return "debandit.engine.beta"
+        return "debandit.engine.compiled.beta"
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(opening=self.opening, parameters=(self.alpha, self.beta))

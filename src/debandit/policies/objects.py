@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from debandit.engine.data import Floats, Ints, RuleData, rule_data
-from debandit.engine.objects import ObjectKernel, follow
+from debandit.engine.kernels import ObjectKernel
+from debandit.engine.objects import follow
 from debandit.errors import DebanditError, InputError
 from debandit.policies.choices import certain, unwrapped
 from debandit.policies.policy import Policy

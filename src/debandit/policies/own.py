@@ -163,8 +163,8 @@ def _kernel(owner: type[OwnRule]) -> OwnKernel:
         raise InputError(what, where="policy", remedy=f"It may name {', '.join(ARGUMENTS[owner.roles[0]])}.")
     wanted = {role: _arguments(owner, role, function) for role, function in functions.items()}
     every = [name for names in wanted.values() for name in names]
-    lines = ["from debandit.engine.binding import function_of", "from debandit.engine.jit import jit", ""]
-    lines += [f"NOISY, VARIANCES = {'z' in every}, {'variance' in every or 'variances' in every}"]
+    lines = ["from debandit.engine.binding import function_of", "from debandit.engine.compiled.jit import jit", ""]
+    lines += [f"NOISY_SCORE, VARIANCES = {'z' in every}, {'variance' in every or 'variances' in every}"]
     for role, names in wanted.items():
         offered = ", ".join(ARGUMENTS[role])
         name = COMPILED_AS.get(role, role)

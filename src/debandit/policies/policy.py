@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike
 from debandit.engine.binding import class_of
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import TIES, Floats, Ints, RuleData
-from debandit.engine.kernels import KernelName
-from debandit.engine.objects import ObjectKernel
+from debandit.engine.kernels import KernelName, ObjectKernel
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
 from debandit.policies.choices import before, index_probabilities, index_scores, totals_at
 
-INDEX = "debandit.engine.index"
+INDEX = "debandit.engine.compiled.index"
 SELDOM_CHANGED = ("initial_pulls", "ties")  # not worth a word where they are as usual
 
 
@@ -46,6 +45,11 @@ class Policy(ABC):
     def opening(self) -> int:
         """Forced initial pulls of each arm, in index order."""
         return int(getattr(self, "initial_pulls", 0))
+
+    @property
+    def core(self) -> "Policy":
+        """The rule itself, without wrappers around it."""
+        return self
 
     def options(self) -> dict[str, Any]:
         """The rule's parameters and their values."""

@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from debandit.engine.batches import are_large
+from debandit.engine.steps import are_large
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Plan, RuleData
-from debandit.engine.kernels import KernelName
-from debandit.engine.objects import ObjectKernel
+from debandit.engine.kernels import KernelName, ObjectKernel
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
 from debandit.policies.choices import before, certain, totals_at

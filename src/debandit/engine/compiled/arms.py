@@ -40,7 +40,7 @@ def add(amount, w, row, ints, lane):
     w[ARMS + ARM + row + lane] += amount if to_second else 0.0
 
 
-@call
+@jit
 def explore(probability, arm_count, s, ints, rng):
     """A uniform arm with the given probability, else the one that was chosen.
 

@@ -6,17 +6,17 @@ try nearly always succeeds and vectorises; where it does not a lane goes on alon
 
 import numpy as np
 
-from debandit.engine.compiled.jit import call, jit
+from debandit.engine.compiled.jit import call, part
 from debandit.engine.compiled.lanes import fill_uniforms, next_normals, normal_pair, uniform
 from debandit.engine.compiled.layout import ARM, ARMS, BEST, EARLIER, ERROR, LANES, PULLS, SCRATCH, SHARE, SUM
 
 
-@jit
+@part
 def start(arm_count, parameters, numbers, tables, w):
     """Nothing to remember: totals are enough."""
 
 
-@jit
+@part
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down the arm of the highest draw."""
     for lane in range(LANES):
@@ -24,8 +24,8 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     for arm in range(arm_count):
         at = ARMS + arm * ARM
         for lane in range(LANES):
-            s[SHARE + lane] = parameters[0] + w[at + SUM + lane]
-            s[EARLIER + lane] = parameters[1] + w[at + PULLS + lane] - w[at + SUM + lane]
+            s[SHARE + lane] = parameters[0] + w[np.uint64(at + SUM + lane)]
+            s[EARLIER + lane] = parameters[1] + w[np.uint64(at + PULLS + lane)] - w[np.uint64(at + SUM + lane)]
         _gammas(SHARE, w, s, ints, rng)
         _gammas(EARLIER, w, s, ints, rng)
         for lane in range(LANES):  # the odds a / b order as the rate a / (a + b) does, and do not round to 1
@@ -34,7 +34,7 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
             s[BEST + lane] = odds if odds > s[BEST + lane] else s[BEST + lane]
 
 
-@jit
+@part
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Nothing beyond the totals."""
 
@@ -45,7 +45,7 @@ def _gammas(row, w, s, ints, rng):
     normals = next_normals(w, ints, rng)
     fill_uniforms(s, SCRATCH, rng)
     for lane in range(LANES):
-        shape, x = s[row + lane], w[normals + lane]
+        shape, x = s[np.uint64(row + lane)], w[np.uint64(normals + lane)]
         d = shape - 1.0 / 3.0
         v = 1.0 + x / np.sqrt(9.0 * d)
         v = v * v * v
@@ -54,8 +54,10 @@ def _gammas(row, w, s, ints, rng):
         s[ERROR + lane] = d * v if accepted else -1.0
     for lane in range(LANES):
         if s[ERROR + lane] < 0.0:
-            s[ERROR + lane] = _gamma(s[row + lane], w[normals + lane], 1.0 - s[SCRATCH + lane], rng, lane)
-        s[row + lane] = s[ERROR + lane]
+            s[ERROR + lane] = _gamma(
+                s[np.uint64(row + lane)], w[np.uint64(normals + lane)], 1.0 - s[SCRATCH + lane], rng, lane
+            )
+        s[np.uint64(row + lane)] = s[ERROR + lane]
 
 
 @call

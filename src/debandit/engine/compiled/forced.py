@@ -8,9 +8,7 @@ from debandit.engine.compiled.lanes import fill_uniforms
 from debandit.engine.compiled.layout import (
     ARM,
     ARMS,
-    COMMIT,
     FIXED,
-    FLOOR,
     FREE,
     HELD,
     LACKING,
@@ -26,10 +24,7 @@ from debandit.engine.compiled.layout import (
 @call
 def prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
     """Write down which arm every lane must pull, or FREE, and say whether the rule is asked."""
-    settled, opening = len(fixed), numbers[OPENING]
-    if t > settled:
-        return numbers[COMMIT] == 0.0
-    what = fixed[t] if t < settled else FREE
+    opening, what = numbers[OPENING], fixed[t] if t < len(fixed) else FREE
     for lane in range(LANES):
         ints[FIXED + lane] = what
     if what == UNIFORM:
@@ -39,7 +34,7 @@ def prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
     elif what == LACKING:
         return _lacking(t, opening, batched, arm_count, w, ints)
     # a rule without initial pulls copes with prescribed rounds, and may want to know what it would have done
-    return t == settled or opening == 0.0
+    return what == FREE or opening == 0.0
 
 
 @call
@@ -59,15 +54,15 @@ def _lacking(t, opening, batched, arm_count, w, ints):
 
 
 @call
-def settle(t, settled, arm_count, numbers, s, ints, rng):
+def settle(overruled, commit, floor, arm_count, s, ints, rng):
     """The rule's choice as it stands, unless it is committed, explores because of the floor, or is overruled."""
-    if numbers[COMMIT]:
+    if commit:
         for lane in range(LANES):
-            if t >= settled or ints[FIXED + lane] == FREE:
+            if ints[FIXED + lane] == FREE:
                 ints[HELD + lane] = ints[lane] if ints[HELD + lane] < 0 else ints[HELD + lane]
                 ints[lane] = ints[HELD + lane]
-    if numbers[FLOOR] > 0.0:
-        explore(numbers[FLOOR], arm_count, s, ints, rng)
-    if t < settled:
+    if floor > 0.0:
+        explore(floor, arm_count, s, ints, rng)
+    if overruled:
         for lane in range(LANES):
             ints[lane] = ints[FIXED + lane] if ints[FIXED + lane] >= 0 else ints[lane]

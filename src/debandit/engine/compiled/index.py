@@ -7,7 +7,7 @@ import numpy as np
 from numpy import uint64 as u
 
 from debandit.engine.compiled.arms import challenge, explore, pick, place, put
-from debandit.engine.compiled.jit import jit
+from debandit.engine.compiled.jit import jit, part
 from debandit.engine.compiled.lanes import next_normals
 from debandit.engine.compiled.layout import (
     ARM,
@@ -32,7 +32,7 @@ from debandit.engine.compiled.layout import (
 )
 
 
-@jit
+@part
 def start(arm_count, parameters, numbers, tables, w):
     """Before the first pull."""
     centre = numbers[PRIOR_SUM] / numbers[PRIOR_PULLS] if numbers[PRIOR_PULLS] > 0 else 0.0
@@ -41,7 +41,7 @@ def start(arm_count, parameters, numbers, tables, w):
             w[at + CENTRE], w[at + WIDTH] = centre, tables[WIDTHS, 0]
 
 
-@jit
+@part
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down each lane's choice in round t (counted from 0)."""
     if tables[EXPLORE, t] < 1.0:
@@ -58,7 +58,7 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
         explore(tables[EXPLORE, t], arm_count, s, ints, rng)
 
 
-@jit
+@part
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Take in the pulled arms' new totals."""
     n0, s0 = numbers[PRIOR_PULLS], numbers[PRIOR_SUM]
@@ -94,10 +94,10 @@ def _highest_index(level, arm_count, w, s, ints):
         one = ARMS + arm * ARM
         two, three, four = one + ARM, one + 2 * ARM, one + 3 * ARM
         for lane in range(LANES):
-            a = w[one + CENTRE + lane] + level * w[one + WIDTH + lane]
-            b = w[two + CENTRE + lane] + level * w[two + WIDTH + lane]
-            c = w[three + CENTRE + lane] + level * w[three + WIDTH + lane]
-            d = w[four + CENTRE + lane] + level * w[four + WIDTH + lane]
+            a = w[u(one + CENTRE + lane)] + level * w[u(one + WIDTH + lane)]
+            b = w[u(two + CENTRE + lane)] + level * w[u(two + WIDTH + lane)]
+            c = w[u(three + CENTRE + lane)] + level * w[u(three + WIDTH + lane)]
+            d = w[u(four + CENTRE + lane)] + level * w[u(four + WIDTH + lane)]
             ab, i = (b, arm + 1) if b > a else (a, arm)
             cd, j = (d, arm + 3) if d > c else (c, arm + 2)
             top, i = (cd, j) if cd > ab else (ab, i)
@@ -107,7 +107,7 @@ def _highest_index(level, arm_count, w, s, ints):
     while arm < arm_count:
         one = ARMS + arm * ARM
         for lane in range(LANES):
-            a = w[one + CENTRE + lane] + level * w[one + WIDTH + lane]
+            a = w[u(one + CENTRE + lane)] + level * w[u(one + WIDTH + lane)]
             ints[lane] = arm if a > s[BEST + lane] else ints[lane]
             s[BEST + lane] = a if a > s[BEST + lane] else s[BEST + lane]
         arm += 1
@@ -121,7 +121,7 @@ def _highest_index_with_ties(level, ties, arm_count, w, s, ints, rng):
     for arm in range(arm_count):
         one = ARMS + arm * ARM
         for lane in range(LANES):
-            s[SCRATCH + lane] = w[one + CENTRE + lane] + level * w[one + WIDTH + lane]
+            s[SCRATCH + lane] = w[u(one + CENTRE + lane)] + level * w[u(one + WIDTH + lane)]
         challenge(arm, ties, s, ints, rng)
 
 
@@ -131,7 +131,7 @@ def _higher_of_two_draws(normals, w, ints):
     for lane in range(LANES):
         a, b = w[ARMS + WIDTH + lane], w[ARMS + ARM + WIDTH + lane]
         gap = w[ARMS + ARM + CENTRE + lane] - w[ARMS + CENTRE + lane]
-        ints[lane] = 1 if gap > np.sqrt(a * a + b * b) * w[normals + lane] else 0
+        ints[lane] = 1 if gap > np.sqrt(a * a + b * b) * w[u(normals + lane)] else 0
 
 
 @jit
@@ -142,6 +142,6 @@ def _highest_draw(arm_count, w, s, ints, rng):
     for arm in range(arm_count):
         normals, one = next_normals(w, ints, rng), ARMS + arm * ARM
         for lane in range(LANES):
-            a = w[one + CENTRE + lane] + w[one + WIDTH + lane] * w[normals + lane]
+            a = w[u(one + CENTRE + lane)] + w[u(one + WIDTH + lane)] * w[u(normals + lane)]
             ints[lane] = arm if a > s[BEST + lane] else ints[lane]
             s[BEST + lane] = a if a > s[BEST + lane] else s[BEST + lane]

@@ -1,18 +1,47 @@
-"""How the loop is compiled: one set of options, and the two bit casts that numba lacks."""
+"""How the loop is compiled: one set of options, what is kept of it, and the two bit casts that numba lacks.
 
+What is kept besides whole kernels are the functions with `call`, which all kernels share: a new kind of rule then takes
+half of the time. Small functions that are inlined are not worth it, and those of users' rules are never kept.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 import numba
 from numba import types
 from numba.extending import intrinsic
 
+from debandit.engine.keeping import kept_directory
+
 # Fused multiply-adds are wanted. Not reassociation, which would make sums depend on the vector width; nor reciprocals
 # in place of divisions, for a mean must be S/N correctly rounded or equal means would no longer tie.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls these from Python
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "nsz"},
+    "no_cfunc_wrapper": True,  # nobody calls them from C
+    "_nrt": False,  # they make no arrays, and counting references to those they have would take half of every round
+}
+INNER = {**OPTIONS, "no_cpython_wrapper": True}  # nor from Python
 
-jit = numba.njit(forceinline=True, **INNER)
-call = numba.njit(**INNER)  # for what is used in several places, to compile it once
+
+def compiled(function: Callable[..., Any], *, keep: bool = True, **options: Any) -> Any:
+    """The function, which its first call compiles; what that gives is kept in our own folder."""
+    folder, before = kept_directory() if keep else None, numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = before if folder is None else str(folder)  # numba reads it just here
+    try:
+        return numba.njit(cache=folder is not None, **OPTIONS | options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def call(function: Callable[..., Any]) -> Any:
+    """A function that is called, because it is used in several places or seldom."""
+    return compiled(function, no_cpython_wrapper=True)
+
+
+jit = numba.njit(forceinline=True, **INNER)  # a function that is inlined, also one of a user's rule
+part = numba.njit(inline="always", **INNER)  # one that is compiled as a part of its caller only
 
 
 def _bit_cast(source: types.Type, target: types.Type) -> Any:

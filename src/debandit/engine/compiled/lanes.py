@@ -115,4 +115,4 @@ def next_normals(w, ints, rng):
 def fill_uniforms(row, at, rng):
     """A uniform number for every lane, from row[at] on."""
     for lane in range(LANES):
-        row[at + lane] = uniform(rng, lane)
+        row[np.uint64(at + lane)] = uniform(rng, lane)

@@ -12,21 +12,23 @@ The rows of an arm lie together, so that from one to another is a constant, know
 number of them, or the arms would compete for the same places of the cache.
 """
 
-LANES = 64
+import numpy as np
+
+LANES = np.int64(64)  # not a plain int, of which numba would make a type and compile callees for each value anew
+
+
+def _rows(count: int) -> list[np.int64]:
+    return list(LANES * np.arange(count))
+
 
 # in w
-NORMALS, NOISE, ARMS = 0, 2 * LANES, 3 * LANES  # ARMS is where the rows of arm 0 begin
-PULLS, SUM, SQUARES, SHARES, PRODUCTS, SPREADS, TRUTH, VARIANCE, SHIFT, SCALE, CENTRE, WIDTH, MADE = (
-    LANES * i for i in range(13)
-)  # of an arm: the statistics of the run, its world, what the rule works out, and pulls made, heard of or not
-ARM = LANES * 13
-# in s
-REWARD, BEST, SCRATCH, ERROR, SHARE, EARLIER, TIED, ONE = (LANES * i for i in range(8))  # ONE: (3, K) of one lane
-# in ints
-FIXED, HELD, SPARE, BAD_LANE, BAD_ROUND = LANES, 2 * LANES, 3 * LANES, 3 * LANES + 1, 3 * LANES + 2
-INTS = 3 * LANES + 8
-# in rng
-BITS, WORDS = 4 * LANES, 5 * LANES
+NORMALS, _, NOISE, ARMS = _rows(4)  # ARMS is where the rows of arm 0 begin
+PULLS, SUM, SQUARES, SHARES, PRODUCTS, SPREADS, TRUTH, VARIANCE, SHIFT, SCALE, CENTRE, WIDTH, MADE, ARM = _rows(14)
+# ... of an arm: the statistics of the run, its world, what the rule works out, and pulls made, heard of or not
+REWARD, BEST, SCRATCH, ERROR, SHARE, EARLIER, TIED, ONE = _rows(8)  # in s; ONE: (3, K) of one lane
+FIXED, HELD, SPARE = _rows(4)[1:]  # in ints
+BAD_LANE, BAD_ROUND, INTS = SPARE + 1, SPARE + 2, SPARE + 8
+BITS, WORDS = _rows(6)[4:]  # in rng
 
 # rows of a rule's tables, and its numbers
 WIDTHS, LEVELS, EXPLORE = range(3)

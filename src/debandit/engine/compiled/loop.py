@@ -14,6 +14,8 @@ from debandit.engine.compiled.layout import (
     ARMS,
     BAD_LANE,
     BAD_ROUND,
+    COMMIT,
+    FLOOR,
     HELD,
     LANES,
     MADE,
@@ -33,7 +35,7 @@ def run(who, keys, world, rule, space, out, stop):
     w, s, ints, rng, late_arms, late_noise = space
     table, path_arms, path_rewards = out
     arm_count, kept, horizon = law.shape[1], table.shape[0], np.int64(numbers[ROUNDS])
-    batched = len(ends) > 0
+    settled, batched, commit, floor = len(fixed), len(ends) > 0, numbers[COMMIT] > 0.0, numbers[FLOOR]
     for first in range(0, len(who), LANES):
         filled = min(LANES, len(who) - first)
         for lane in range(LANES):  # idle lanes repeat the last run
@@ -43,11 +45,15 @@ def run(who, keys, world, rule, space, out, stop):
         ints[SPARE] = ints[BAD_ROUND] = 0
         enter(w, who, first, kind, law)
         start(arm_count, parameters, numbers, tables, w)
-        known, batch = 0, 0  # rounds of which the rule has heard
+        known = batch = np.int64(0)  # rounds of which the rule has heard, and batches
         for t in range(horizon):
-            if prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
+            asked = not commit
+            if t <= settled:
+                asked = prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng)
+            if asked:
                 choose(known, arm_count, parameters, numbers, tables, w, s, ints, rng)
-            settle(t, len(fixed), arm_count, numbers, s, ints, rng)
+            if t < settled or commit or floor > 0.0:
+                settle(t < settled, commit, floor, arm_count, s, ints, rng)
             row = NOISE
             if kind == NORMAL:
                 row = next_normals(w, ints, rng)
@@ -64,7 +70,7 @@ def run(who, keys, world, rule, space, out, stop):
                     for lane in range(LANES):
                         ints[lane], w[NOISE + lane] = late_arms[late - known, lane], late_noise[late - known, lane]
                     row = NOISE
-                add_rewards(w, row, arm_count, kept > 2, w, s, ints)
+                add_rewards(row, arm_count, kept == 3, w, s, ints)
                 if kept > 3:
                     add_martingales(arm_count, w, s, ints)
                 learn(arm_count, parameters, numbers, tables, w, s, ints)

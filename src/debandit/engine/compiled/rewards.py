@@ -63,7 +63,7 @@ def draw_other(kind, law, pool, pool_start, who, first, batched, w, ints, rng):
         if kind == SMOOTHED:
             normals = next_normals(w, ints, rng)
             for lane in range(LANES):
-                w[NOISE + lane] += law[who[min(first + lane, last), 0], ints[lane], 2] * w[normals + lane]
+                w[NOISE + lane] += law[who[min(first + lane, last), 0], ints[lane], 2] * w[u(normals + lane)]
     else:
         for lane in range(LANES):
             row = who[min(first + lane, last), 0] * arm_count + ints[lane]
@@ -92,11 +92,11 @@ def _weighted(total, signs, pool, start, end, rng, lane):
 
 
 @jit
-def add_rewards(noise, noise_at, arm_count, squares, w, s, ints):
-    """Add this round's rewards, shift + scale * noise, to the pulled arms' totals."""
+def add_rewards(row, arm_count, squares, w, s, ints):
+    """Add this round's rewards, shift + scale * noise (a row of w), to the pulled arms' totals."""
     if arm_count == 2:
         for lane in range(LANES):
-            s[REWARD + lane] = pick(w, SHIFT, ints, lane) + pick(w, SCALE, ints, lane) * noise[noise_at + lane]
+            s[REWARD + lane] = pick(w, SHIFT, ints, lane) + pick(w, SCALE, ints, lane) * w[u(row + lane)]
         for lane in range(LANES):
             add(s[REWARD + lane], w, SUM, ints, lane)
             add(1.0, w, PULLS, ints, lane)
@@ -107,7 +107,7 @@ def add_rewards(noise, noise_at, arm_count, squares, w, s, ints):
     else:
         for lane in range(LANES):
             at = place(ints, lane)
-            reward = w[at + u(SHIFT)] + w[at + u(SCALE)] * noise[noise_at + lane]
+            reward = w[at + u(SHIFT)] + w[at + u(SCALE)] * w[u(row + lane)]
             w[at + u(SUM)] += reward
             w[at + u(PULLS)] += 1.0
             s[REWARD + lane] = reward
@@ -120,7 +120,7 @@ def add_rewards(noise, noise_at, arm_count, squares, w, s, ints):
 
 @call
 def add_martingales(arm_count, w, s, ints):
-    """Add this round's terms of the sums that serve as control variates (see `engine.runs`); totals have it already."""
+    """Add this round's squares, and its terms of the sums that serve as control variates; see `engine.runs`."""
     if arm_count == 2:
         for lane in range(LANES):
             truth, pulls = pick(w, TRUTH, ints, lane), pick(w, PULLS, ints, lane)
@@ -129,6 +129,7 @@ def add_martingales(arm_count, w, s, ints):
             s[EARLIER + lane] = pick(w, SUM, ints, lane) - pulls * truth - s[ERROR + lane]
         for lane in range(LANES):
             error, share = s[ERROR + lane], s[SHARE + lane]
+            add(error * error, w, SQUARES, ints, lane)
             add(share * error, w, SHARES, ints, lane)
             add(share * error * s[EARLIER + lane], w, PRODUCTS, ints, lane)
             add(share * (error * error - pick(w, VARIANCE, ints, lane)), w, SPREADS, ints, lane)
@@ -138,6 +139,7 @@ def add_martingales(arm_count, w, s, ints):
             truth, pulls = w[at + u(TRUTH)], w[at + u(PULLS)]
             error, share = s[REWARD + lane] - truth, 1.0 / pulls
             earlier = w[at + u(SUM)] - pulls * truth - error
+            w[at + u(SQUARES)] += error * error
             w[at + u(SHARES)] += share * error
             w[at + u(PRODUCTS)] += share * error * earlier
             w[at + u(SPREADS)] += share * (error * error - w[at + u(VARIANCE)])

@@ -5,20 +5,21 @@ arm's mean and sum of squared deviations, as Welford updates them.
 """
 
 import numpy as np
+from numpy import uint64 as u
 
 from debandit.engine.compiled.arms import challenge, place
-from debandit.engine.compiled.jit import jit
+from debandit.engine.compiled.jit import part
 from debandit.engine.compiled.lanes import next_normals
 from debandit.engine.compiled.layout import ARM, ARMS, BEST, CENTRE, LANES, PULLS, REWARD, SCRATCH, SUM, TIES, WIDTH
 from debandit.engine.compiled.own import NOISY_SCORE, VARIANCES, score
 
 
-@jit
+@part
 def start(arm_count, parameters, numbers, tables, w):
     """Nothing is known of any arm."""
 
 
-@jit
+@part
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down each lane's choice in round t (counted from 0)."""
     now, normals = np.float64(t + 1), 0
@@ -29,31 +30,33 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
             normals = next_normals(w, ints, rng)
         at = ARMS + arm * ARM
         for lane in range(LANES):
-            pulls = w[at + PULLS + lane]
-            variance = w[at + WIDTH + lane] / pulls if VARIANCES else 0.0
-            s[SCRATCH + lane] = score(w[at + SUM + lane] / pulls, pulls, now, w[normals + lane], variance, parameters)
+            pulls = w[u(at + PULLS + lane)]
+            variance = w[u(at + WIDTH + lane)] / pulls if VARIANCES else 0.0
+            s[SCRATCH + lane] = score(
+                w[u(at + SUM + lane)] / pulls, pulls, now, w[u(normals + lane)], variance, parameters
+            )
         challenge(arm, numbers[TIES], s, ints, rng)
 
 
-@jit
+@part
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Take in the pulled arms' rewards."""
     if VARIANCES:
         update_deviations(w, s, ints)
 
 
-@jit
+@part
 def update_deviations(w, s, ints):
     """Welford's update of the pulled arms, whose pulls have been counted."""
     for lane in range(LANES):
         at = place(ints, lane)
-        update(at, CENTRE, WIDTH, s[REWARD + lane], w[at + np.uint64(PULLS)], w)
+        update(at, CENTRE, WIDTH, s[REWARD + lane], w[at + u(PULLS)], w)
 
 
-@jit
+@part
 def update(at, centre, width, reward, pulls, w):
     """Welford's update of one arm's mean and sum of squared deviations."""
-    at, deviations = at + np.uint64(centre), at + np.uint64(width)
+    at, deviations = at + u(centre), at + u(width)
     gap = reward - w[at]
     w[at] += gap / pulls
     w[deviations] += gap * (reward - w[at])

@@ -1,0 +1,110 @@
+"""Where compiled code is kept. What is in there is run, so nothing damaged, foreign or forged may be used.
+
+All that belongs to this version of the package, its libraries and this processor lies in one folder, which nobody else
+can write to. A seal vouches for every file; what it does not vouch for is removed before anything is read.
+"""
+
+import functools
+import hashlib
+import os
+import platform
+import stat
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+from debandit.errors import CacheWarning
+
+PACKAGE = Path(__file__).parents[1]
+_SEAL = "seal.sha256"
+
+
+def cache_directory() -> Path:
+    """DEBANDIT_CACHE_DIR, or the place where this system keeps a user's caches."""
+    if chosen := os.environ.get("DEBANDIT_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "debandit" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "debandit"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debandit"
+
+
+@functools.cache
+def kept_directory() -> Path | None:
+    """The folder of this version's compiled code, with nothing doubtful in it; None, with a warning, if there is none."""
+    try:
+        folder = cache_directory() / "kernels" / _version()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for each in (folder.parents[1], folder.parent, folder):
+            _check_private(each)
+        _remove_doubtful(folder)
+        return folder
+    except OSError as error:
+        warnings.warn(
+            f"compiled code cannot be kept ({error}), so every process compiles it anew. "
+            "Set DEBANDIT_CACHE_DIR to a directory that you alone can write to.",
+            CacheWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def _check_private(folder: Path) -> None:
+    status = folder.stat()
+    if hasattr(os, "getuid"):
+        if status.st_uid not in (os.getuid(), 0):
+            raise PermissionError(f"{folder} belongs to another user")
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise PermissionError(f"others can write to {folder}")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} is not writable")
+
+
+def _remove_doubtful(folder: Path) -> None:
+    """Files that are not as they were when they were sealed, or never were; those of a crashed process, for example."""
+    try:
+        vouched = set((folder / _SEAL).read_text(encoding="utf-8").splitlines())
+    except (OSError, ValueError):
+        vouched = set()
+    for file in _files(folder):
+        if _line(folder, file) not in vouched:
+            file.unlink(missing_ok=True)
+
+
+def seal() -> None:
+    """Vouch for everything that has been kept, when something was added."""
+    folder = kept_directory()
+    if folder is not None:
+        write_whole(folder / _SEAL, "\n".join(_line(folder, file) for file in _files(folder)))
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.is_file() and file.name != _SEAL)
+
+
+def _line(folder: Path, file: Path) -> str:
+    try:
+        return f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(folder)}"
+    except FileNotFoundError:  # another process has just removed or renamed it
+        return ""
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file by renaming a new one, because several processes may do so at once."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.replace(file.name, path)
+
+
+def _version() -> str:
+    """A name that changes with any source of the package, with the versions and with the processor."""
+    import llvmlite.binding as llvm
+    import numba
+    import numpy
+
+    parts = [source.read_text(encoding="utf-8") for source in sorted(PACKAGE.rglob("*.py"))]
+    parts += [numba.__version__, numpy.__version__, platform.python_version(), llvm.get_host_cpu_name()]
+    parts += [llvm.get_host_cpu_features().flatten()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]

@@ -1,0 +1,112 @@
+"""Round by round in the compiled loop: its data are laid out, and failures of a rule's own functions are explained."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.engine.compiled.layout import ARM, ARMS, INTS, LANES, NUMBERS, ONE, WORDS
+from debandit.engine.data import Floats, Ints, LoopRule, LoopWorld, Played, Space, no_rounds
+from debandit.engine.experiment import Experiment, Rule
+from debandit.engine.kernels import INDEX, KernelName, OwnKernel, load
+from debandit.engine.runs import TOTALS
+from debandit.errors import InputError, shorten
+
+
+def play_rounds(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
+    """See `play`. A rule that chooses an arm that does not exist, or fails, is an error that names run and round."""
+    name = experiment.policy.kernel
+    try:
+        played = _run(name, experiment, _rule_of(experiment), who, kept, paths, stop)
+    except Exception as error:
+        if type(error).__module__.startswith("numba"):
+            raise _not_compiled(experiment.policy, str(error)) from error
+        if isinstance(name, OwnKernel):
+            raise _failed(experiment, who, error) from error
+        raise
+    if stop[1]:
+        what = f"the rule chose an arm that does not exist, in run {stop[1] - 1}, round {stop[2]}"
+        raise InputError(what, where="policy", remedy=f"Arms are counted from 0 to {experiment.arm_count - 1}.")
+    return played
+
+
+def all_rewards(experiment: Experiment, who: Ints, stop: Ints) -> Floats:
+    """As many rewards of every arm as there are rounds, for each run: (runs, arms, rounds)."""
+    arm_count, horizon = experiment.arm_count, experiment.horizon
+    every = np.repeat(np.arange(arm_count), horizon)
+    numbers = np.zeros(NUMBERS)
+    numbers[-1] = len(every)
+    rule = LoopRule(numbers, np.empty(0), np.zeros((3, len(every) + 1)), every, np.empty(0, np.int64))
+    played = _run(INDEX, experiment, rule, who, TOTALS, True, stop)
+    return played.path_rewards.reshape(len(who), arm_count, horizon)
+
+
+def _run(
+    name: KernelName, experiment: Experiment, rule: LoopRule, who: Ints, kept: int, paths: bool, stop: Ints
+) -> Played:
+    # arrays that came from another process may be read-only, for which the kernel would be compiled once more
+    writable = (np.require(array, requirements="W") for array in (experiment.world.pool, experiment.world.pool_start))
+    law = np.stack((experiment.truth, experiment.variance, experiment.world.sds.reshape(-1, experiment.arm_count)))
+    world = LoopWorld(experiment.world.kind, np.moveaxis(law, 0, -1).copy(), *writable)
+    rounds = int(rule.numbers[-1])
+    path = (np.empty((len(who), rounds), np.int32), np.empty((len(who), rounds))) if paths else no_rounds(len(who))
+    played = Played(np.empty((kept, experiment.arm_count, len(who))), *path)
+    space = _space(experiment.arm_count, experiment.rule.state_size, experiment.conditions.longest_batch)
+    load(name)(np.require(who, requirements="CW"), experiment.keys, world, rule, space, played, stop)
+    return played
+
+
+def _rule_of(experiment: Experiment) -> LoopRule:
+    """The numbers are those of `layout`, in its order."""
+    rule, conditions, horizon = experiment.rule, experiment.conditions, experiment.horizon
+    tables = np.zeros((3, horizon + 1 if experiment.policy.kernel == INDEX else 1))
+    for row, table in zip(tables, (rule.width, rule.level, rule.explore), strict=True):
+        row[: len(table)] = table
+    numbers = (
+        *(rule.prior_pulls, rule.prior_sum, rule.noisy, len(rule.width) > 0, len(rule.explore) > 0, rule.ties),
+        *(conditions.opening, conditions.commit, conditions.floor, horizon),
+    )
+    fixed = conditions.fixed(experiment.arm_count).astype(np.int64)
+    return LoopRule(np.array(numbers, np.float64), rule.parameters, tables, fixed, conditions.ends)
+
+
+def _space(arm_count: int, state_size: int, longest_batch: int) -> Space:
+    return Space(
+        _aligned(ARMS + arm_count * ARM + state_size * LANES, np.float64),
+        _aligned(ONE + 3 * arm_count, np.float64),
+        _aligned(INTS, np.int64),
+        _aligned(WORDS, np.uint64),
+        np.zeros((longest_batch, LANES), np.int64),
+        np.zeros((longest_batch, LANES)),
+    )
+
+
+def _aligned(size: int, dtype: type) -> NDArray:
+    """Zeros that begin at a multiple of 64 bytes, so that no vector of a row lies across two cache lines."""
+    raw = np.zeros(size + 8, dtype)
+    skip = -raw.ctypes.data % 64 // 8
+    return raw[skip : skip + size]
+
+
+def _failed(experiment: Experiment, who: Ints, error: Exception) -> InputError:
+    """A rule's own function raised: in which run is found by playing each alone, in which round by playing fewer."""
+
+    def fails(run: Ints, rounds: int) -> bool:
+        shorter = experiment._replace(horizon=rounds)
+        try:
+            _run(experiment.policy.kernel, shorter, _rule_of(shorter), run, TOTALS, False, np.zeros(3, np.int64))
+        except Exception:
+            return True
+        return False
+
+    run = next(who[i : i + 1] for i in range(len(who)) if fails(who[i : i + 1], experiment.horizon))
+    fine, failing = 0, experiment.horizon
+    while failing - fine > 1:
+        middle = (fine + failing) // 2
+        fine, failing = (fine, middle) if fails(run, middle) else (middle, failing)
+    reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
+    return InputError(f"the rule failed in run {run[0, 1]}, round {failing} ({reason})", where="policy")
+
+
+def _not_compiled(policy: Rule, error: str) -> InputError:
+    telling = [line for line in error.splitlines() if line and not line.startswith(("Failed in", "During"))]
+    what, remedy = shorten(" ".join(telling), 300), "Use numbers, arrays and functions that numba knows."
+    return InputError(f"{policy} cannot be compiled ({what})", where="policy", remedy=remedy)

@@ -1,0 +1,127 @@
+"""Whole batches at once. Within a batch a rule keeps its probabilities, so that numbers of pulls and sums are enough.
+
+A million users in fifty batches are fifty steps: pulls are multinomial, and their sums normal or binomial. For rules
+whose probabilities follow from totals, in worlds whose sums can be drawn. All runs lie side by side, whatever their
+worlds; each has a generator of its own.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from debandit.engine.conditions import FREE, Conditions
+from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, Floats, Ints, WorldData
+from debandit.engine.experiment import Experiment
+from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
+from debandit.engine.streams import generators, run_words
+
+LARGE = 50  # rounds of a batch on average, from which steps are faster than rounds
+
+
+def can_step(experiment: Experiment) -> bool:
+    """Whether batches are large, the rule goes by totals, and the world's sums can be drawn."""
+    conditions = experiment.conditions
+    by_totals = experiment.policy.by_totals and not conditions.commit
+    return by_totals and are_large(conditions.ends, experiment.horizon) and _drawable(experiment.world)
+
+
+def are_large(ends: Ints, horizon: int) -> bool:
+    """Whether batches that end in these rounds are large on average."""
+    return len(ends) > 0 and horizon >= LARGE * len(ends)
+
+
+def _drawable(world: WorldData) -> bool:
+    binary = world.kind == EMPIRICAL and bool(np.isin(world.pool, (0.0, 1.0)).all())
+    return world.kind in (NORMAL, BERNOULLI) or binary
+
+
+def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
+    """The table of the runs (world, number) in `who`, batch by batch."""
+    conditions, horizon = experiment.conditions, experiment.horizon
+    draws = _Draws(
+        generators(run_words(experiment.keys, who)),
+        experiment.world.kind == NORMAL,
+        experiment.truth[who[:, 0]],
+        experiment.variance[who[:, 0]],
+    )
+    table = np.zeros((kept, len(who), experiment.arm_count))
+    heard, known, ends = table[:2].copy(), 0, set(conditions.ends.tolist())
+    breaks = {0, horizon, min(conditions.turns, horizon), min(conditions.uniform, horizon)}
+    for start, end in itertools.pairwise(sorted(breaks | ends)):
+        if stop[0]:
+            break
+        counts = _counts(experiment, conditions, draws, start, end, table[0], heard, known)
+        add_pulls(table, draws.rewards(counts, kept), draws.means, draws.variances)
+        if end in ends:
+            heard, known = table[:2].copy(), end
+    return table.swapaxes(1, 2).copy()
+
+
+class _Draws(NamedTuple):
+    """What the runs draw, each with its own generator, in worlds with means and variances of shape (runs, K)."""
+
+    random: list[np.random.Generator]
+    normal: bool
+    means: Floats
+    variances: Floats
+
+    def multinomial(self, runs: Ints, left: Ints, chances: Floats) -> Ints:
+        """Pulls of each arm in these runs, of which each has this many left to make."""
+        chances = chances / chances.sum(axis=1, keepdims=True)
+        return np.array([self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)])
+
+    def rewards(self, counts: Ints, kept: int) -> Added:
+        """The rewards of this many pulls of each arm."""
+        if not self.normal:
+            wins = np.array([r.binomial(n, p) for r, n, p in zip(self.random, counts, self.means, strict=True)])
+            return Added(
+                counts, wins.astype(np.float64), wins * (1 - self.means) ** 2 + (counts - wins) * self.means**2
+            )
+        z = np.array([r.standard_normal(counts.shape[1]) for r in self.random])
+        squares = z * z
+        if kept >= WITH_SQUARES:
+            freedom = np.maximum(counts - 1, 0)
+            spare = np.array([r.chisquare(np.maximum(n, 1)) for r, n in zip(self.random, freedom, strict=True)])
+            squares = self.variances * (np.where(counts > 0, squares, 0.0) + np.where(freedom > 0, spare, 0.0))
+        return Added(counts, counts * self.means + np.sqrt(counts * self.variances) * z, squares)
+
+
+def _counts(
+    experiment: Experiment,
+    conditions: Conditions,
+    draws: _Draws,
+    start: int,
+    end: int,
+    pulls: Floats,
+    heard: Floats,
+    known: int,
+) -> Ints:
+    """How often each arm is pulled from round `start` until before round `end`, in every run (runs, K)."""
+    runs, arm_count, opening = np.arange(len(pulls)), pulls.shape[1], conditions.opening
+    left = np.full(len(runs), end - start)
+    if end <= conditions.turns:
+        return _turns(left, end, arm_count)
+    if end <= conditions.uniform:
+        return draws.multinomial(runs, left, np.full(pulls.shape, 1 / arm_count))
+    lacking = np.maximum(opening - pulls, 0).astype(np.int64)
+    counts: Ints = np.diff(np.minimum(lacking.cumsum(axis=1), left[:, None]), axis=1, prepend=0)
+    left = left - counts.sum(axis=1)
+    waits = (heard[0] < opening).any(axis=1)
+    counts[waits] += _turns(left[waits], end, arm_count)
+    free = np.flatnonzero(~waits & (left > 0))
+    if len(free):
+        rule, totals = experiment.policy.core, (heard[0, free].astype(np.int64), heard[1, free])
+        chances = conditions.planned(rule.probabilities(known, *totals, experiment.horizon), np.full(len(free), FREE))
+        counts[free] += draws.multinomial(free, left[free], chances)
+    return counts
+
+
+def _turns(left: Ints, end: int, arm_count: int) -> Ints:
+    """How often it is each arm's turn in this many rounds before `end`."""
+    arms = np.arange(arm_count)
+
+    def before(t: Ints | int) -> Ints:
+        return np.asarray((t - arms + arm_count - 1) // arm_count)
+
+    return before(end) - before((end - left)[:, None])
