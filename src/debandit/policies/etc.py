@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, RuleData, rule_data
 from debandit.policies.choices import before, index_probabilities
 from debandit.policies.policy import Policy
@@ -26,6 +27,9 @@ class ExploreThenCommit(Policy):
     @property
     def opening(self) -> int:
         return self.pulls
+
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        return super().conditions(arm_count, horizon)._replace(commit=True)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(opening=self.opening, hold=True, ties=self.ties)

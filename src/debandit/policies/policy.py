@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from debandit.engine.binding import class_of
+from debandit.engine.conditions import Conditions
 from debandit.engine.data import TIES, Floats, Ints, RuleData
 from debandit.engine.kernels import KernelName
 from debandit.engine.objects import ObjectKernel
@@ -31,6 +32,10 @@ class Policy(ABC):
     @abstractmethod
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         """The rule as data for the compiled loop."""
+
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        """The conditions under which it is played."""
+        return Conditions(self.opening)
 
     @property
     def kernel(self) -> KernelName | ObjectKernel:

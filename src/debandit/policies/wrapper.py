@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from debandit.engine.batches import are_large
+from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Plan, RuleData
 from debandit.engine.kernels import KernelName
 from debandit.engine.objects import ObjectKernel
@@ -91,6 +92,13 @@ class Wrapper(Policy):
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return self.core.rule(arm_count, horizon)._replace(plan=self.plan(arm_count, horizon))
+
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        plan = self.plan(arm_count, horizon)
+        turns, uniform = min(plan.turns, horizon), min(plan.uniform, horizon)
+        return self.core.conditions(arm_count, horizon)._replace(
+            turns=turns, uniform=uniform, ends=plan.ends, floor=plan.floor
+        )
 
     def plan(self, arm_count: int, horizon: int) -> Plan:
         """What all wrappers together ask of the loop."""

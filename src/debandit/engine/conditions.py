@@ -1,0 +1,92 @@
+"""The conditions under which a rule is played: who hears what when, what is prescribed, how chances are changed.
+
+Wrappers fill in this record, and its functions serve all who play or replay rules. The compiled loop has a small twin.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from debandit.engine.data import Floats, Ints
+
+FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed in a round, where it is not an arm
+
+
+class Conditions(NamedTuple):
+    """The conditions under which a rule is played: its own initial pulls, and what wrappers ask for.
+
+    Prescribed are the first rounds, then what an arm lacks of its initial pulls, and with batches also the rounds until
+    the rule has heard of the initial pulls of every arm; in those the arms take turns.
+    """
+
+    opening: int = 0  # initial pulls of each arm that the rule needs, in index order
+    turns: int = 0  # this many first rounds in which the arms take turns
+    uniform: int = 0  # or in which every arm has the same probability
+    ends: Ints = np.empty(0, np.int64)  # rounds after which it hears of rewards, the last one the horizon; or none
+    floor: float = 0.0  # with this probability a free choice is replaced by a uniform one
+    commit: bool = False  # the first free choice is kept for good
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether there is anything beyond what the rule itself asks for."""
+        return self.turns > 0 or self.uniform > 0 or self.floor > 0 or len(self.ends) > 0
+
+    @property
+    def longest_batch(self) -> int:
+        """The most rounds of which the rule hears at once, or 0 without batches."""
+        return int(np.diff(self.ends, prepend=0).max(initial=0))
+
+    def known(self, horizon: int) -> Ints:
+        """The number of rounds that the rule has heard of before each round, of shape (horizon,)."""
+        rounds = np.arange(horizon)
+        if not len(self.ends):
+            return rounds
+        return np.append(0, self.ends)[np.searchsorted(self.ends, rounds, side="right")]
+
+    def settled(self, arm_count: int) -> int:
+        """The round from which on nothing is prescribed."""
+        return self._heard(max(self.turns, self.uniform) + self.opening * arm_count)
+
+    def _heard(self, rounds: int) -> int:
+        """The round before which the rule, if it waits for initial pulls, has heard of this many rounds."""
+        if not (len(self.ends) and self.opening):
+            return rounds
+        return int(self.ends[min(int(np.searchsorted(self.ends, rounds)), len(self.ends) - 1)])
+
+    def fixed(self, arm_count: int, end: int | None = None) -> Ints:
+        """What is prescribed in all runs alike, in the rounds until it is `settled`, or until before `end`.
+
+        An arm, FREE or UNIFORM; LACKING where it depends on the run, because a uniform warm-up pulled some arms often
+        enough and others not.
+        """
+        settled = self.settled(arm_count)
+        rounds = np.arange(settled if end is None else min(settled, end))
+        if self.uniform:
+            return np.where(rounds < self.turns, rounds % arm_count, np.where(rounds < self.uniform, UNIFORM, LACKING))
+        complete = self.opening * arm_count  # the rounds that initial pulls take, whether or not the arms take turns
+        fixed = np.where(rounds < max(self.turns, self._heard(complete)), rounds % arm_count, FREE)
+        arms, after = np.arange(arm_count), fixed[self.turns : complete]
+        pulled = self.turns // arm_count + (arms < self.turns % arm_count)
+        after[:] = np.repeat(arms, np.clip(self.opening - pulled, 0, len(rounds)))[: len(after)]
+        return fixed
+
+    def prescribed(self, rounds: Ints, pulls: Ints, heard: Ints) -> Ints:
+        """The arm that must be pulled in each of these rounds, or FREE, or UNIFORM.
+
+        `pulls` (..., K) were made before them, and `heard` (..., K) are those of which the rule has heard.
+        """
+        arm_count = pulls.shape[-1]
+        fixed = np.append(self.fixed(arm_count, int(np.max(rounds, initial=-1)) + 1), FREE)
+        prescribed = fixed[np.minimum(rounds, len(fixed) - 1)]
+        lacks, unheard = pulls < self.opening, (heard < self.opening).any(axis=-1)
+        owed = np.where(lacks.any(axis=-1), np.argmax(lacks, axis=-1), np.where(unheard, rounds % arm_count, FREE))
+        return np.where(prescribed == LACKING, owed, prescribed)
+
+    def planned(self, chances: Floats, prescribed: Ints) -> Floats:
+        """What becomes of a rule's own chances (..., K): a floor where it is free, and whatever is prescribed."""
+        arm_count = chances.shape[-1]
+        planned: Floats = self.floor / arm_count + (1 - self.floor) * chances
+        planned[prescribed == UNIFORM] = 1 / arm_count
+        forced = prescribed >= 0
+        planned[forced] = np.eye(arm_count)[prescribed[forced]]
+        return planned

@@ -1,0 +1,78 @@
+"""What is prescribed, and when: `Conditions` against rounds that are played one by one."""
+
+import numpy as np
+import pytest
+
+from debandit.engine.conditions import FREE, LACKING, UNIFORM, Conditions
+
+
+def random_conditions(rng, horizon):
+    arms, kind = int(rng.integers(2, 5)), rng.integers(3)
+    ends = np.unique(np.append(rng.integers(1, horizon, rng.integers(1, 8)), horizon))
+    return arms, Conditions(
+        opening=int(rng.integers(4)),
+        turns=int(rng.integers(3 * arms)) if kind == 1 else 0,
+        uniform=int(rng.integers(12)) if kind == 2 else 0,
+        ends=ends if rng.random() < 0.6 else np.empty(0, np.int64),
+    )
+
+
+def played(conditions, arms, horizon, rng):
+    """One run by the words of the docstring: what was prescribed, what was pulled, the totals made and heard of."""
+    pulls, heard, at_end = [0] * arms, [0] * arms, set(conditions.ends.tolist()) or set(range(horizon + 1))
+    rounds = []
+    for t in range(horizon):
+        heard = list(pulls) if t in at_end else heard
+        lacking = [k for k in range(arms) if pulls[k] < conditions.opening]
+        prescribed = FREE
+        if t < conditions.turns:
+            prescribed = t % arms
+        elif t < conditions.uniform:
+            prescribed = UNIFORM
+        elif lacking:
+            prescribed = lacking[0]
+        elif min(heard) < conditions.opening:
+            prescribed = t % arms
+        rounds.append((prescribed, list(pulls), heard, sum(heard)))
+        pulls[prescribed if prescribed >= 0 else rng.integers(arms)] += 1
+    return (np.array(column) for column in zip(*rounds, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_prescribed_rounds_are_those_of_a_run(seed):
+    rng, horizon = np.random.default_rng(seed), 60
+    arms, conditions = random_conditions(rng, horizon)
+    expected, pulls, heard, known = played(conditions, arms, horizon, rng)
+    rounds, settled = np.arange(horizon), conditions.settled(arms)
+    np.testing.assert_array_equal(conditions.known(horizon), known)
+    np.testing.assert_array_equal(conditions.prescribed(rounds, pulls, heard), expected)
+    assert (expected[settled:] == FREE).all()
+    fixed = conditions.fixed(arms)
+    assert len(fixed) == settled
+    sure = fixed[:horizon] != LACKING
+    np.testing.assert_array_equal(fixed[:horizon][sure], expected[:settled][sure])
+    assert (conditions.uniform and conditions.opening) or sure.all()
+    np.testing.assert_array_equal(conditions.fixed(arms, 7), fixed[:7])
+
+
+def test_what_depends_on_the_run_is_lacking():
+    """Control: after a uniform warm-up two runs lack different arms."""
+    conditions = Conditions(opening=2, uniform=3)
+    assert conditions.fixed(2).tolist() == [UNIFORM] * 3 + [LACKING] * 4
+    pulls = np.array([[0, 3], [2, 1], [2, 2]])
+    assert conditions.prescribed(np.full(3, 4), pulls, pulls).tolist() == [0, 1, FREE]
+
+
+def test_a_rule_without_wrappers_begins_with_its_initial_pulls():
+    plain = Conditions(opening=2)
+    assert plain.fixed(3).tolist() == [0, 0, 1, 1, 2, 2]
+    assert not plain.wrapped
+    assert plain.longest_batch == 0
+    assert plain._replace(ends=np.array([3, 10, 12])).longest_batch == 7
+    huge = Conditions(opening=10**8)
+    assert huge.fixed(1000, 5).tolist() == [0] * 5
+
+
+def test_chances_are_mixed_where_the_choice_is_free():
+    planned = Conditions(floor=0.4).planned(np.array([[1.0, 0.0]] * 3), np.array([FREE, UNIFORM, 1]))
+    np.testing.assert_allclose(planned, [[0.8, 0.2], [0.5, 0.5], [0.0, 1.0]], rtol=1e-15)
