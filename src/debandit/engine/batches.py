@@ -10,11 +10,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
+from debandit.engine.conditions import Conditions
+from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, Floats, Ints, Task, Wanted, WorldData
 from debandit.engine.features import terms
 from debandit.engine.gather import gather
+from debandit.engine.old_rule import OldRule
 
-LARGE = 50  # rounds of a batch on average, from which steps are faster than rounds
 ROWS = 64  # runs side by side; never fewer, so that the first runs are the same whatever their number
 
 
@@ -25,18 +26,14 @@ class ByTotals(Protocol):
     def by_totals(self) -> bool:
         """Whether its chances follow from totals alone."""
 
-    def batch_chances(self, known: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
-        """Of each arm in every run, when it has heard of `known` rounds."""
+    def free_chances(self, t: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        """The chances of each arm in every run, when it has heard of t rounds."""
 
 
-def can_step(rule: RuleData, world: WorldData, horizon: int, paths: bool) -> bool:
+def can_step(rule: OldRule, world: WorldData, paths: bool) -> bool:
     """Whether batches are large, nobody asks for their rounds, and the world's sums can be drawn."""
-    return are_large(rule.plan.ends, horizon) and not paths and not rule.hold and _drawable(world)
-
-
-def are_large(ends: Ints, horizon: int) -> bool:
-    """Batches that end so."""
-    return len(ends) > 0 and horizon >= LARGE * len(ends)
+    large = Conditions(ends=rule.plan.ends).in_large_batches
+    return large and not paths and not rule.hold and _drawable(world)
 
 
 def _drawable(world: WorldData) -> bool:
@@ -44,7 +41,7 @@ def _drawable(world: WorldData) -> bool:
     return world.kind in (NORMAL, BERNOULLI) or binary
 
 
-def step(policy: ByTotals, task: Task, rule: RuleData, world: WorldData, wanted: Wanted, stop: Ints) -> None:
+def step(policy: ByTotals, task: Task, rule: OldRule, world: WorldData, wanted: Wanted, stop: Ints) -> None:
     """Simulate the runs of the task's units, every ROWS of them with a generator of their own."""
     place = 0
     for unit, (index, first, count) in enumerate(task.units.tolist()):
@@ -68,7 +65,7 @@ class _Runs:
     def __init__(
         self,
         policy: ByTotals,
-        rule: RuleData,
+        rule: OldRule,
         world: WorldData,
         arms: slice,
         horizon: int,
@@ -109,7 +106,7 @@ class _Runs:
         counts[waits] += self._turns(left[waits], end)
         free = ~waits & (left > 0)
         if free.any():
-            chances = self.policy.batch_chances(known, heard_pulls[free], heard_sums[free], self.horizon)
+            chances = self.policy.free_chances(known, heard_pulls[free], heard_sums[free], self.horizon)
             chances = plan.floor / self.arm_count + (1 - plan.floor) * chances
             counts[free] += self.rng.multinomial(left[free], chances / chances.sum(axis=1, keepdims=True))
         return counts

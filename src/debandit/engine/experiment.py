@@ -6,9 +6,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from debandit.engine.batches import ByTotals, can_step
+from debandit.engine.conditions import Conditions
 from debandit.engine.data import FEATURES, Floats, Ints, RuleData, Wanted, WorldData
 from debandit.engine.kernels import KernelName
 from debandit.engine.objects import ObjectKernel
+from debandit.engine.old_rule import OldRule, old_rule
 
 SIMULATE, DEBIAS, REORDER = 1, 2, 3  # purposes: under one seed their random streams are distinct
 
@@ -24,6 +26,9 @@ class Rule(ByTotals, Protocol):
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         """The rule as data."""
+
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        """The conditions under which it is played."""
 
 
 class Experiment(NamedTuple):
@@ -44,10 +49,10 @@ class Experiment(NamedTuple):
 
     def steps(self, paths: bool) -> bool:
         """Whether whole batches are drawn at once."""
-        return self.policy.by_totals and can_step(self.rule, self.world, self.horizon, paths)
+        return self.policy.by_totals and can_step(self.rule, self.world, paths)
 
     @property
-    def rule(self) -> RuleData:
+    def rule(self) -> OldRule:
         """The rule as data."""
         return _rule_data(self.policy, self.arm_count, self.horizon)
 
@@ -106,6 +111,6 @@ class Need(NamedTuple):
 
 
 @functools.lru_cache(maxsize=16)
-def _rule_data(policy: Rule, arm_count: int, horizon: int) -> RuleData:
+def _rule_data(policy: Rule, arm_count: int, horizon: int) -> OldRule:
     """The tables are as long as the horizon, so they are made where they are used, once."""
-    return policy.rule(arm_count, horizon)
+    return old_rule(policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon), arm_count)

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.data import Floats, RuleData, Task, Wanted, WorldData, rule_data
+from debandit.engine.conditions import Conditions
+from debandit.engine.data import Floats, Task, Wanted, WorldData, rule_data
 from debandit.engine.features import terms
 from debandit.engine.gather import gather
 from debandit.engine.kernels import load
+from debandit.engine.old_rule import OldRule, old_rule
 from debandit.errors import DebanditError, InputError, quoted, shorten
 
 RUNS_PER_UNIT = 16  # fewer than of compiled rules: a run may take seconds
@@ -30,7 +32,7 @@ class ObjectKernel(NamedTuple):
     make: Make
 
     def __call__(
-        self, task: Task, rule: RuleData, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any
+        self, task: Task, rule: OldRule, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any
     ) -> None:
         """Like `loop.run`."""
         place = 0
@@ -43,7 +45,7 @@ class ObjectKernel(NamedTuple):
             place += runs
 
     def rehearse(
-        self, task: Task, rule: RuleData, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any
+        self, task: Task, rule: OldRule, world: WorldData, binomials: Floats, wanted: Wanted, stop: Any
     ) -> float:
         """Play a task's only run twice, which must come out the same. The seconds that it takes."""
         index, run = task.units[0, :2].tolist()
@@ -63,7 +65,7 @@ class ObjectKernel(NamedTuple):
             )
         return seconds
 
-    def _run(self, task: Task, rule: RuleData, world: int, run: int, table: Floats, stop: Any) -> list[int]:
+    def _run(self, task: Task, rule: OldRule, world: int, run: int, table: Floats, stop: Any) -> list[int]:
         """The arms of one run."""
         words = (task.purpose, int(task.world_ids[world]), run)
         seed, other = np.random.SeedSequence(int(task.seed), spawn_key=words).generate_state(2).tolist()
@@ -103,7 +105,8 @@ class ObjectKernel(NamedTuple):
                 martingales=False,
             )
             drawing = task._replace(units=np.array([[index, start, count]]), horizon=length, shortcut=False)
-            load("debandit.engine.index")(drawing, rule_data(opening=task.horizon), world, binomials, room, stop)
+            every = old_rule(rule_data(), Conditions(opening=task.horizon), task.arm_count)
+            load("debandit.engine.index")(drawing, every, world, binomials, room, stop)
             for i in range(count):
                 yield start + i, room.path_rewards[i].reshape(task.arm_count, task.horizon)
 
@@ -115,7 +118,7 @@ class _Stopped(Exception):  # noqa: N818 (nothing has gone wrong)
 class _Guide:
     """What a plan makes of the choices of an object: `engine.wrapped`, for one run."""
 
-    def __init__(self, rule: RuleData, arm_count: int, horizon: int, seed: int) -> None:
+    def __init__(self, rule: OldRule, arm_count: int, horizon: int, seed: int) -> None:
         plan = rule.plan
         self.plan, self.opening, self.arm_count = plan, rule.opening, arm_count
         self.settled = plan.settled if plan.active else rule.opening * arm_count

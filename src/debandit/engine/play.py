@@ -4,10 +4,11 @@ import numpy as np
 
 from debandit.engine.batches import step
 from debandit.engine.binomials import LONGEST, binomial_tables
-from debandit.engine.data import BERNOULLI, FIRST, NORMAL, Floats, Ints, RuleData, Task, Wanted, WorldData
+from debandit.engine.data import BERNOULLI, FIRST, NORMAL, Floats, Ints, Task, Wanted, WorldData
 from debandit.engine.experiment import Experiment, Need, Rule
 from debandit.engine.kernels import OwnKernel, load
 from debandit.engine.objects import ObjectKernel
+from debandit.engine.old_rule import OldRule
 from debandit.errors import InputError, shorten
 
 
@@ -70,7 +71,7 @@ def _not_compiled(policy: Rule, error: str) -> InputError:
 
 def arguments_of(
     experiment: Experiment, units: Ints, wanted: Wanted
-) -> tuple[Task, RuleData, WorldData, Floats, Wanted]:
+) -> tuple[Task, OldRule, WorldData, Floats, Wanted]:
     """What the kernel needs to know to simulate one chunk."""
     rule = experiment.rule
     # arrays that came from another process may be read-only, for which the kernel would be compiled once more

@@ -5,7 +5,7 @@ import numpy as np
 from debandit.engine.data import Floats
 from debandit.estimators.estimate import Estimate, Logs, Paths, as_paths, averaged
 from debandit.policies import Policy
-from debandit.policies.choices import before
+from debandit.policies.history import History
 
 
 def aipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
@@ -18,8 +18,8 @@ def aipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
 
 
 def _terms(paths: Paths) -> Floats:
-    pulls, sums = before(paths.arms, paths.rewards, paths.arm_count)
-    running = sums / np.maximum(pulls, 1)
+    seen = History(paths.arms, paths.rewards, paths.arm_count)
+    running = seen.sums / np.maximum(seen.pulls, 1)
     taken = paths.arms[..., None] == np.arange(paths.arm_count)
     surprise = (paths.rewards[..., None] - running) / paths.propensities[..., None]
     return running + np.where(taken, surprise, 0.0)
