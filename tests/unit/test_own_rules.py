@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import own_rules
 import pytest
+from catalogue import replayed
 
 import debandit as db
 from debandit.executors import processes
+from debandit.policies.history import History
+from debandit.replay import propensities
 
 FILE = Path(own_rules.__file__)
 NORMAL = db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])
@@ -46,10 +49,11 @@ def test_a_memory_of_its_own():
 def test_replay_of_a_rule_of_one_s_own():
     for rule in (own_rules.Optimist(), own_rules.Repeater()):
         runs = db.simulate(rule, BERNOULLI, horizon=50, runs=20, seed=4, paths=True)
-        chances = rule.path_probabilities(runs.path_arms, runs.path_rewards, 2)
+        chances = replayed(rule, runs.path_arms, runs.path_rewards, 2)
         np.testing.assert_array_equal(np.argmax(chances, axis=-1), runs.path_arms)
+    assert own_rules.Mixed().replay(History(runs.path_arms, runs.path_rewards, 2)) is None
     with pytest.raises(db.InputError, match="does not say how likely"):
-        own_rules.Mixed().path_probabilities(runs.path_arms, runs.path_rewards, 2)
+        propensities(runs.log(0), own_rules.Mixed())
 
 
 def test_a_rule_of_one_s_own_debiases():
