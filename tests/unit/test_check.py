@@ -77,7 +77,7 @@ def test_probability_zero_is_impossible():
 def test_rules_of_one_s_own_with_scores(monkeypatch):
     """Their scores come from their own replay; the tie in round 4 is allowed."""
     scores = np.array([[np.nan, np.nan], [np.nan, np.nan], [2.0, 1.0], [3.0, 3.0]])
-    monkeypatch.setattr(db.UCBTuned, "_replay", lambda *_: scores)
+    monkeypatch.setattr(db.UCBTuned, "_followed", lambda *_: scores)
     fit = db.check(log_of("ABBB", [1.0, 0.5, 0.25, 1.0]), db.UCBTuned())
     assert fit.mismatches == (3,)
     assert [row["score"] for row in fit.situation] == [2.0, 1.0]

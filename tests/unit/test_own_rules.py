@@ -56,6 +56,24 @@ def test_replay_of_a_rule_of_one_s_own():
         propensities(runs.log(0), own_rules.Mixed())
 
 
+@dataclasses.dataclass(frozen=True)
+class SurelyLost(own_rules.Lost):
+    randomised = False
+
+
+@dataclasses.dataclass(frozen=True)
+class SurelyFaulty(own_rules.Faulty):
+    randomised = False
+
+
+def test_a_rule_that_fails_in_the_replay():
+    log = db.ExperimentLog(["A", "B", *"AAAAAA"], np.ones(8))
+    with pytest.raises(db.InputError, match="chose an arm that does not exist, in round 7"):
+        db.check(log, SurelyLost())
+    with pytest.raises(db.InputError, match=r"failed in the replay of the log \(ValueError: too much luck"):
+        db.check(log, SurelyFaulty())
+
+
 def test_a_rule_of_one_s_own_debiases():
     runs = db.simulate(db.UCB(), BERNOULLI, horizon=50, runs=1, seed=4, paths=True)
     ours, theirs = (db.debias(runs.log(0), rule, runs=2000, seed=1) for rule in (own_rules.Optimist(), db.UCB()))
@@ -107,7 +125,7 @@ def test_an_arm_that_there_is_not_names_run_and_round():
 
 def test_functions_that_make_no_sense():
     with pytest.raises(
-        db.InputError, match=r"Misspelt.score wants 'pull', which there is not\n  It may name mean, pulls"
+        db.InputError, match=r"Misspelt.score wants 'pull', which does not exist\n  It may name mean, pulls"
     ):
         db.simulate(own_rules.Misspelt(), NORMAL, horizon=20, runs=10)
     with pytest.raises(db.InputError, match=r"wasteful cannot be compiled .it makes new arrays(.|\n)*Write a loop"):

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from debandit.checks import checked_choice
 from debandit.engine.data import TIES, RuleData, rule_data
 from debandit.engine.kernels import KernelName, OwnKernel, load_replay
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 from debandit.policies.choices import certain, winners
 from debandit.policies.history import NO_SCORES, History, Replay
 from debandit.policies.policy import SELDOM_CHANGED, Policy
@@ -80,11 +80,17 @@ class OwnRule(Policy):
     def _followed(self, history: History, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
         """What the rule's functions say of every round, of shape (..., T, *shape)."""
         rule, along = self.rule(history.arm_count, history.horizon), load_replay(_kernel(type(self)))
-        paths, rewards = (part.astype(kind) for part, kind in zip(history.paths, (np.int64, np.float64), strict=True))
-        said, forced = np.empty((*paths.shape, *shape), kind), history.forced.reshape(paths.shape)
-        for log in zip(paths, rewards, forced, said, strict=True):
+        arms, rewards = history.paths
+        arms, rewards = arms.astype(np.int64), rewards.astype(np.float64)  # arrays of the one kind that is compiled for
+        said, forced = np.empty((*arms.shape, *shape), kind), history.forced.reshape(arms.shape)
+        for i in range(len(arms)):
+            heard = arms[i], rewards[i], forced[i], history.known
             state = np.zeros(rule.state_size)
-            along(*log[:3], history.known, self.opening, rule.parameters, state, history.arm_count, log[3])
+            try:
+                along(*heard, self.opening, rule.parameters, state, history.arm_count, said[i])
+            except Exception as error:  # the user's function, or numba's view of it
+                reason = f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}"
+                raise InputError(f"the rule failed in the replay of the log ({reason})", where="policy") from error
         return said.reshape(*history.arms.shape, *shape)
 
     @property

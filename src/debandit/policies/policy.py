@@ -97,7 +97,7 @@ class Policy(ABC):
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The same where nothing is prescribed, if the rule has heard of t rounds."""
         if type(self).probabilities is not Policy.probabilities:  # a rule of a user
-            return self.probabilities(t, pulls, sums, horizon)
+            return np.asarray(self.probabilities(t, pulls, sums, horizon))
         if self.kernel != INDEX:
             raise cannot_say(self)
         return index_chances(_tables(self, pulls.shape[-1], horizon), t, pulls, sums)
@@ -124,7 +124,7 @@ class Policy(ABC):
         return self._by_totals(history) if self.by_totals else None
 
     def _by_totals(self, history: History) -> Replay:
-        """It is asked once for all rounds that have heard of the same."""
+        """The answer from totals; the rule is asked once for all rounds that have heard of the same rewards."""
         asked = np.any(history.free.reshape(-1, len(history.rounds)), axis=0)
         moments, back = np.unique(history.known[history.rounds[asked]], return_inverse=True)
         chances, scores = np.zeros((2, *history.free.shape, history.arm_count))
