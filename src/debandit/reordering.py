@@ -83,7 +83,7 @@ def _samples(log: ExperimentLog, policy: Policy) -> list[Floats]:
             f"rao-blackwell is for rules without randomness, such as ucb and etc, and {policy} {draws}",
             where="policy",
             remedy="With random choices the possible orders are not equally likely; weighted by their chances, the "
-            "estimate scatters 1.7 times as much as the sample mean, and walks over them hardly move. "
+            "estimate scatters 1.7 times as much as the sample mean, and walks over them move very little. "
             "Use the bootstrap (the default method).",
         )
     if log.rounds is None:

@@ -33,7 +33,7 @@ def forced(propensities: Floats) -> np.ndarray:
 def path_propensities(
     arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int, *, labels: tuple[str, ...] | None = None
 ) -> Floats:
-    """The same for many logs of equal length at once: arms (indices), rewards and the answer have shape (..., T)."""
+    """Propensities of many logs of equal length at once: arms (indices), rewards and the answer have shape (..., T)."""
     if policy.binary_rewards and not np.isin(rewards, (0.0, 1.0)).all():
         raise InputError(
             f"{policy.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",

@@ -11,7 +11,7 @@ from debandit.identification import identify
 from debandit.identification.chances import logged_chances
 from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import ranked
-from debandit.identification.read_off import agreeing_interval, etc_pulls, roundest
+from debandit.identification.read_off import agreeing_span, etc_pulls, roundest
 from debandit.identification.record import Record
 from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
@@ -30,7 +30,7 @@ LOWEST = 1 / (math.sqrt(math.log(4)) * (1 - math.sqrt(0.5)))
 
 
 def test_interval_of_c_by_hand():
-    found = agreeing_interval(db.UCB(c=1.0), record(ARMS, REWARDS))
+    found = agreeing_span(db.UCB(c=1.0), record(ARMS, REWARDS))
     assert found == (pytest.approx(LOWEST, rel=1e-14), math.inf, 3)
 
 
@@ -38,7 +38,7 @@ def test_interval_of_c_with_two_ends():
     """Round 6: A has three pulls and B two; A is pulled if c sqrt(ln 6) (1/sqrt 2 - 1/sqrt 3) < 1, c < 5.757."""
     high = 1 / (math.sqrt(math.log(6)) * (math.sqrt(1 / 2) - math.sqrt(1 / 3)))
     longer = record([*ARMS, 0], [*REWARDS, 1])
-    assert agreeing_interval(db.UCB(c=1.0), longer) == (pytest.approx(LOWEST), pytest.approx(high), 4)
+    assert agreeing_span(db.UCB(c=1.0), longer) == (pytest.approx(LOWEST), pytest.approx(high), 4)
     inside, outside = db.UCB(c=(LOWEST + high) / 2), db.UCB(c=high + 1e-6)
     assert logged_chances(inside, longer).tolist() == [1] * 6
     assert logged_chances(outside, longer).tolist() == [1] * 5 + [0]
@@ -46,7 +46,7 @@ def test_interval_of_c_with_two_ends():
 
 def test_the_c_with_the_most_agreement():
     """B in round 3 is against every c, since A is ahead with as many pulls; round 4 pulls A, which any c allows."""
-    found = agreeing_interval(db.UCB(c=1.0), record([0, 1, 1, 0], [1, 0, 0, 0]))
+    found = agreeing_span(db.UCB(c=1.0), record([0, 1, 1, 0], [1, 0, 0, 0]))
     assert found.agreeing == 1
     assert (found.low, found.high) == (0.0, math.inf)
 

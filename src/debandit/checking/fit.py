@@ -134,7 +134,7 @@ def of_rewards(tests: RewardTests) -> list[Finding]:
 
 
 def reward_warnings(tests: RewardTests) -> list[str]:
-    """Where the rewards are not what debiasing assumes."""
+    """What to say where the rewards are not what debiasing assumes."""
     drift, dependence = tests
     found = []
     if drift is not None and drift.p_value < WARNED:

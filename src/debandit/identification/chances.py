@@ -120,7 +120,7 @@ def _exp3(policy: Exp3, record: Record) -> Floats:
 
 
 def _beta(policy: BetaThompson, record: Record, part: slice) -> Floats:
-    """The same for beta draws on a grid of x = log(b / (1 - b)); see `policies.beta_draws`."""
+    """The chances of the logged arms from beta draws, on a grid of x = log(b / (1 - b)); see `policies.beta_draws`."""
     a = policy.alpha + record.sums[part]
     c = policy.beta + record.pulls[part] - record.sums[part]
     peak, spread = np.log(a / c), 6 * np.sqrt(1 / a + 1 / c)

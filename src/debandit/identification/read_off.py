@@ -26,7 +26,7 @@ ReadOff = Callable[[type[Policy], Options, Record], Seen]
 
 
 def nothing(_rule: type[Policy], _fixed: Options, _record: Record) -> Seen:
-    """For rules whose options must be searched for."""
+    """Nothing is read off for rules whose options must be searched for."""
     return Seen({})
 
 
@@ -73,7 +73,7 @@ def linear_option(name: str) -> ReadOff:
     """An option c of a deterministic rule whose scores are mean + c * bonus: the c that agree with most rounds."""
 
     def read_off(rule: type[Policy], fixed: Options, record: Record) -> Seen:
-        found = agreeing_interval(rule(**fixed, **{name: 1.0}), record)
+        found = agreeing_span(rule(**fixed, **{name: 1.0}), record)
         default = getattr(rule(), name)
         value = default if found.low < default < found.high else roundest(found.low, found.high)
         note = f"any {name} between {found.low:.5g} and {found.high:.5g} makes the same choices"
@@ -89,7 +89,7 @@ def _surprise(span: Span, unit: float) -> float:
     return -math.log(max(math.log(high / low), 1e-3) / math.log(10_000))
 
 
-def agreeing_interval(unit: Policy, record: Record) -> Span:
+def agreeing_span(unit: Policy, record: Record) -> Span:
     """Exactly which c > 0 agree with most rounds, if `unit` is the rule with c = 1; the widest interval of them.
 
     Arm a has the highest score if c (bonus_a - bonus_j) >= mean_j - mean_a for every other arm j: each round allows an

@@ -57,7 +57,7 @@ def per_number(horizon: int) -> float:
 
 
 def _charge(policy: Policy) -> float:
-    """Of initial pulls and of words; numbers are charged where they are found."""
+    """The charge for initial pulls and for words; numbers are charged where they are found."""
     options, usual = policy.options(), policy.defaults()
     moved = [
         (usual[name], value)

@@ -16,11 +16,11 @@ from debandit.identification.score import Scored, fitted, per_number, plain_log_
 from debandit.policies import Policy
 
 SEARCHED = 2000  # rounds that the search looks at; all of them count for the score
-NEAR = 10.0  # families whose evidence is so much smaller than the best one's, in logarithms, are not searched further
+NEAR = 10.0  # families are not searched further if the logarithm of their evidence is lower than the best one's by this
 
 
 def best_fits(families: Iterable[Family], record: Record) -> list[Scored]:
-    """For every rule its likeliest options; the charge makes the score the logarithm of odds times evidence."""
+    """The likeliest options of every rule; the charge makes the score the logarithm of odds times evidence."""
     found = [(family, fit) for family in families if (fit := _on_grid(family, record)) is not None]
     top = max(fit.score for _, fit in found)
     best: dict[str, Scored] = {}
@@ -88,7 +88,7 @@ def _refined(family: Family, fit: Scored, record: Record) -> Scored:
 
 
 def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> dict[str, float]:
-    """By Nelder-Mead; three digits are more than a log can tell."""
+    """The likeliest numbers by Nelder-Mead; three digits are more than a log can tell."""
     from scipy.optimize import minimize
 
     def options(point: Floats) -> dict[str, float]:
@@ -115,6 +115,6 @@ def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> 
 
 
 def _scale(value: float, r: Range, record: Record) -> float:
-    """Where on its scale a number is; the nearest of many points is near enough to begin with."""
+    """The place of a number on its scale; the nearest of many points is near enough to begin with."""
     points = np.linspace(r.low, r.high, 10 * r.points)
     return float(points[np.argmin([abs(r.value(x, record) - value) for x in points])])

@@ -61,7 +61,7 @@ def _highest_normal(location: Floats, width: Floats, breaks: Floats) -> Floats:
 
 
 def product_of_others(factors: Floats) -> Floats:
-    """For every k the product over j != k along axis 1, without dividing: factors may be 0."""
+    """The product over all j != k along axis 1, for every k, without dividing: factors may be 0."""
     product, after = np.ones(factors.shape), np.ones(factors[:, 0].shape)
     for arm in range(1, factors.shape[1]):  # ten times as fast as cumprod
         np.multiply(product[:, arm - 1], factors[:, arm - 1], out=product[:, arm])

@@ -95,7 +95,7 @@ class Policy(ABC):
         return chances_under(conditions, t, pulls, sums, lambda t, n, s: self.free_chances(t, n, s, horizon))
 
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
-        """The same where nothing is prescribed, if the rule has heard of t rounds."""
+        """The probabilities where nothing is prescribed, if the rule has heard of t rounds."""
         if type(self).probabilities is not Policy.probabilities:  # a rule of a user
             return np.asarray(self.probabilities(t, pulls, sums, horizon))
         if self.kernel != INDEX:
@@ -165,7 +165,7 @@ class Policy(ABC):
 
 
 def cannot_say(policy: Policy) -> InputError:
-    """Where a rule's chances are needed and it does not give them."""
+    """The complaint where a rule's chances are needed and it does not give them."""
     return InputError(
         f"{policy.name} has code of its own and does not say how likely its choices are",
         where="policy",

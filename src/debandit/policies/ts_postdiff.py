@@ -1,4 +1,4 @@
-"""Thompson sampling that becomes uniform where arms hardly differ."""
+"""Thompson sampling that becomes uniform where the arms differ by little."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

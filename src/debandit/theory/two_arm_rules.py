@@ -57,7 +57,7 @@ def _thompson_variance(policy: ThompsonVariance, _: Ints, pulls: Ints, sums: Flo
 
 
 def _scored(policy: ScoreRule, parameters: Floats, t: Ints, pulls: Ints, sums: Floats) -> Floats:
-    """By the rule's own function, once for each pair (pulls, wins) that an arm can have in a round."""
+    """The chances by the rule's own function, called once for each pair (pulls, wins) that arms have in the round."""
     (role,) = policy.roles
     found: Any = getattr(type(policy), role)
     score = getattr(found, "py_func", found)  # numba's wrapper keeps the Python function
