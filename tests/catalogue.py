@@ -4,6 +4,7 @@ import numpy as np
 import oracle
 
 import debandit as db
+from debandit.policies.history import History
 
 Z = 4.5  # standard errors; every statistical tolerance in these tests is this many of them
 
@@ -78,6 +79,11 @@ WORLDS = {
 ALLOWED = [
     (rule, world) for rule in RULES for world in WORLDS if WORLDS[world].binary or not RULES[rule][0].binary_rewards
 ]
+
+
+def replayed(policy, arms, rewards, arm_count):
+    """The chances of each arm that the rule had in every round."""
+    return policy.replay(History(arms, rewards, arm_count)).chances
 
 
 def z_scores(difference, *errors):

@@ -6,9 +6,10 @@ Used as a negative control: no law about honest rules may hold for it.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from debandit.engine.data import rule_data
-from debandit.engine.jit import jit
 from debandit.engine.lanes import LANES
+
+from debandit.engine.compiled.jit import jit
+from debandit.engine.data import rule_data
 from debandit.policies import Policy
 
 

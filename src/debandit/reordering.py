@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from debandit.checks import checked_seed, checked_whole
 from debandit.engine.chains import Tapes, tapes_of
 from debandit.engine.data import Floats
 from debandit.engine.experiment import REORDER
@@ -22,7 +23,7 @@ from debandit.engine.spread import Workers
 from debandit.errors import InputError, Refused, work_elsewhere
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers, enough_rounds
+from debandit.simulation import MOST_RUNS, checked_workers, enough_rounds
 
 WALKS, _GROUPS = 512, 4  # a group has random numbers of its own, and is the work of one thread
 TARGET, _FIRST_STEPS, _MOST_STEPS, _MOST_ROUNDS = 0.1, 128, 2**12, 5 * 10**8
@@ -35,7 +36,7 @@ class RaoBlackwell(NamedTuple):
 
     value: Floats
     se: Floats  # Monte-Carlo: how far the walks are from all orders, not the estimate from the truth
-    effective: Floats  # so many independent orders would be as good; NaN if the arm has one value in all of them
+    effective: Floats  # this many independent orders would be as good; NaN if the arm has one value in all of them
     acceptance: float  # share of the steps that the rule did not notice
     walks: int
     steps: int  # of each walk; the second half counts
@@ -59,7 +60,7 @@ def rao_blackwell(
     """
     rule, workers = as_policy(policy).in_log(log), checked_workers(threads, executor)
     samples, forced = _samples(log, rule), _forced(log, rule)
-    count = None if runs == "auto" else max(2, -(-checked_count("runs", runs, MOST_RUNS, least=2) // WALKS))
+    count = None if runs == "auto" else max(2, -(-checked_whole("runs", runs, 2, MOST_RUNS) // WALKS))
     seeds = np.random.SeedSequence((checked_seed(seed), REORDER, log_index)).spawn(_GROUPS)
     groups = [tapes_of(rule, samples, forced, WALKS // _GROUPS, one) for one in seeds]
     if not (groups[0].replayed()[0] == log.pulls).all():
@@ -82,7 +83,7 @@ def _samples(log: ExperimentLog, policy: Policy) -> list[Floats]:
             f"rao-blackwell is for rules without randomness, such as ucb and etc, and {policy} {draws}",
             where="policy",
             remedy="With random choices the possible orders are not equally likely; weighted by their chances, the "
-            "estimate scatters 1.7 times as much as the sample mean, and walks over them hardly move. "
+            "estimate scatters 1.7 times as much as the sample mean, and walks over them move very little. "
             "Use the bootstrap (the default method).",
         )
     if log.rounds is None:
@@ -103,8 +104,8 @@ def _forced(log: ExperimentLog, policy: Policy) -> int:
     """How many pulls of each arm the rule makes whatever comes."""
     arm_count = len(log.labels)
     enough_rounds(policy, arm_count, log.horizon)
-    rule = policy.rule(arm_count, log.horizon)
-    forced = min(max(rule.opening, rule.plan.turns // arm_count), int(log.pulls.min()))
+    conditions = policy.conditions(arm_count, log.horizon)
+    forced = min(max(conditions.opening, conditions.turns // arm_count), int(log.pulls.min()))
     if not forced:
         raise Refused(
             f"{policy} pulls no arm in any case, and without such pulls nothing is known to be unbiased",
@@ -115,7 +116,7 @@ def _forced(log: ExperimentLog, policy: Policy) -> int:
 
 
 def _walked(log: ExperimentLog, groups: list[Tapes], steps: int | None, workers: Workers) -> RaoBlackwell:
-    """Walk so many steps, or twice as many again and again until it is enough; what counts is the second half."""
+    """Walk this many steps, or twice as many again and again until it is enough; what counts is the second half."""
     with np.errstate(invalid="ignore", divide="ignore"):
         target = TARGET * np.sqrt(log.variances / log.pulls)
     most = max(_FIRST_STEPS, min(_MOST_STEPS, _MOST_ROUNDS // (WALKS * log.horizon)))
@@ -144,7 +145,7 @@ def _summary(log: ExperimentLog, groups: list[Tapes], kept: int, done: int, targ
 
 
 def _advanced(groups: Sequence[Tapes], steps: int, workers: Workers) -> list[Tapes]:
-    """All groups so many steps further, with the sums over these steps; not a bit depends on the workers."""
+    """All groups this many steps further, with the sums over these steps; not a bit depends on the workers."""
     size = max(1, _ROUNDS_AT_ONCE // groups[0].values.size)
     parts = [size] * (steps // size) + ([steps % size] if steps % size else [])
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(workers or _GROUPS)

@@ -6,8 +6,10 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError, Refused
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
+from debandit.policies.history import History
+from debandit.policies.policy import cannot_say
 
-FORCED = 1 - 1e-12  # a choice at least so likely was no choice
+FORCED = 1 - 1e-12  # a choice at least this likely was no choice
 NUMBERS_AT_ONCE = 2**22
 
 
@@ -31,7 +33,7 @@ def forced(propensities: Floats) -> np.ndarray:
 def path_propensities(
     arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int, *, labels: tuple[str, ...] | None = None
 ) -> Floats:
-    """The same for many logs of equal length at once: arms (indices), rewards and the answer have shape (..., T)."""
+    """Propensities of many logs of equal length at once: arms (indices), rewards and the answer have shape (..., T)."""
     if policy.binary_rewards and not np.isin(rewards, (0.0, 1.0)).all():
         raise InputError(
             f"{policy.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
@@ -44,8 +46,10 @@ def path_propensities(
     rows = max(1, NUMBERS_AT_ONCE // (horizon * arm_count))
     for start in range(0, len(paths), rows):
         part = slice(start, start + rows)
-        every = policy.path_probabilities(paths[part], values[part], arm_count)
-        chances[part] = np.take_along_axis(every, paths[part, :, None].astype(np.int64), axis=-1)[..., 0]
+        found = policy.replay(History(paths[part], values[part], arm_count))
+        if found is None:
+            raise cannot_say(policy)
+        chances[part] = np.take_along_axis(found.chances, paths[part, :, None].astype(np.int64), axis=-1)[..., 0]
     if not chances.all():
         _refuse(paths, chances, policy, labels)
     return chances.reshape(arms.shape)

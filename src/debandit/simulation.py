@@ -131,11 +131,19 @@ def simulate(
     experiment = _experiment(rule, place, horizon, seed)
     runs = checked_count("runs", runs, MOST_RUNS)
     workers = checked_workers(threads, executor)
-    table, *rounds = spread.store(experiment, runs, kept=TOTALS, paths=paths, workers=workers)
+    played = spread.store(experiment, runs, kept=TOTALS, paths=paths, workers=workers)
     outer = (*place.means.shape[:-1], runs)
-    pulls, sums = (np.ascontiguousarray(each.T).reshape(*outer, -1) for each in table)
-    path = (each.reshape(*outer, horizon) for each in rounds) if paths else (None, None)
-    return Runs(rule, place, experiment.horizon, experiment.seed, pulls.astype(np.int64), sums, *path)
+    pulls, sums = (np.ascontiguousarray(each.T).reshape(*outer, -1) for each in played.table)
+    return Runs(
+        rule,
+        place,
+        experiment.horizon,
+        experiment.seed,
+        pulls.astype(np.int64),
+        sums,
+        played.path_arms.reshape(*outer, horizon) if paths else None,
+        played.path_rewards.reshape(*outer, horizon) if paths else None,
+    )
 
 
 def tally(

@@ -7,10 +7,10 @@ import pytest
 from catalogue import Z
 
 import debandit as db
-from debandit.checking.choices import plausibility
-from debandit.checking.replaying import Replay, replay
-from debandit.checking.rewards import examine_rewards
-from debandit.policies.choices import before
+from debandit.checking.chosen import Choices, compare_choices
+from debandit.checking.plausibility import judge
+from debandit.checking.reward_tests import examine_rewards
+from debandit.policies.history import History
 
 LOGS, HORIZON = 1000, 200
 NORMAL = {2: db.worlds.Normal([1.0, 1.5], [1.0, 1.0]), 3: db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])}
@@ -25,12 +25,12 @@ def p_values(played, declared, world, logs=LOGS, rounds=HORIZON):
     """Of the choices of many logs; the probabilities of all logs at once, because that is faster."""
     runs = db.simulate(played, world, horizon=HORIZON, runs=logs, seed=91, paths=True)
     arms, rewards = runs.path_arms[:, :rounds].astype(np.int64), runs.path_rewards[:, :rounds]
-    chances = declared.path_probabilities(arms, rewards, world.arm_count)
-    pulls, sums = before(arms, rewards, world.arm_count)
-    means = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan)
+    history = History(arms, rewards, world.arm_count)
+    chances, pulls = declared.replay(history).chances, history.pulls
+    means = np.where(pulls > 0, history.sums / np.maximum(pulls, 1), np.nan)
 
     def p_value(i):
-        found = Replay(
+        found = Choices(
             np.arange(rounds),
             arms[i],
             np.append(-1, arms[i, :-1]),
@@ -39,7 +39,7 @@ def p_values(played, declared, world, logs=LOGS, rounds=HORIZON):
             pulls[i],
             means[i],
         )
-        return 0.0 if found.impossible.any() else plausibility(found, np.random.default_rng(i)).p_value
+        return 0.0 if found.impossible.any() else judge(found, np.random.default_rng(i)).p_value
 
     with ThreadPoolExecutor(2) as pool:
         return np.array(list(pool.map(p_value, range(logs))))
@@ -131,7 +131,7 @@ def test_no_deterministic_rule_is_left_out():
 
 
 def rejected(logs, declared):
-    return np.mean([replay(log, declared, HORIZON).impossible.any() for log in logs])
+    return np.mean([compare_choices(log, declared, HORIZON).impossible.any() for log in logs])
 
 
 @pytest.mark.parametrize(

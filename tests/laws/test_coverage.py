@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from catalogue import Z
+from catalogue import Z, replayed
 
 import debandit as db
 from debandit.intervals import binary, interval_of
@@ -97,7 +97,7 @@ def by_all_paths(policy, truths, horizon):
     turns = np.arange(policy.opening * 2) // max(policy.opening, 1)
     possible = (arms[:, : len(turns)] == turns).all(axis=1)
     arms, rewards = arms[possible], rewards[possible].astype(float)
-    chances = np.take_along_axis(policy.path_probabilities(arms, rewards, 2), arms[..., None], axis=-1)[..., 0]
+    chances = np.take_along_axis(replayed(policy, arms, rewards, 2), arms[..., None], axis=-1)[..., 0]
     wins = np.array(truths)[arms]
     weights = (chances * np.where(rewards == 1, wins, 1 - wins)).prod(axis=1)
     table = np.zeros((2, horizon + 1, horizon + 1))

@@ -3,7 +3,7 @@
 import numpy as np
 import oracle
 import pytest
-from catalogue import OTHERS, WORLDS, Z, z_scores
+from catalogue import OTHERS, WORLDS, Z, replayed, z_scores
 
 import debandit as db
 
@@ -67,7 +67,7 @@ def test_deterministic_rules_decide_as_the_oracle_does(rule, world):
     runs = db.simulate(policy, place_of(rule, world), horizon=100, runs=40, seed=83, paths=True)
     for path, rewards in zip(runs.path_arms, runs.path_rewards, strict=True):
         np.testing.assert_array_equal(oracle.replay(judge, arms, path, rewards), path)
-    chances = policy.path_probabilities(runs.path_arms, runs.path_rewards, arms)  # and so does the compiled replay
+    chances = replayed(policy, runs.path_arms, runs.path_rewards, arms)  # and so does the compiled replay
     np.testing.assert_array_equal(np.argmax(chances, axis=-1), runs.path_arms)
 
 
@@ -78,7 +78,7 @@ def test_choices_are_as_likely_as_the_rule_says(rule, world):
     runs = db.simulate(policy, place_of(rule, world), horizon=30, runs=LOGS[world], seed=84, paths=True)
 
     def scores(declared):
-        chances = declared.path_probabilities(runs.path_arms, runs.path_rewards, arms)
+        chances = replayed(declared, runs.path_arms, runs.path_rewards, arms)
         surprise = (runs.path_arms[..., None] == np.arange(arms)) - chances
         sums = np.concatenate([surprise.sum(axis=1), (surprise * chances).sum(axis=1)], axis=1)
         spread = sums.std(axis=0) / np.sqrt(len(sums))

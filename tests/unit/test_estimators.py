@@ -30,6 +30,17 @@ def test_ipw_by_hand():
     np.testing.assert_allclose(se, [0, terms.std(ddof=1) / np.sqrt(2)])
 
 
+def test_weighting_in_the_log_s_own_batches():
+    """Until the second batch begins A is greedy, with 0.9; then B is."""
+    arms, rewards = ["A", "B", "B", "B", "B"], [1.0, 0.0, 4.0, 3.0, 2.0]
+    logs = [db.ExperimentLog(arms, rewards, batches=batches) for batches in ("xxyyz", "xxyzz")]
+    terms = np.array([[40, 30, 2 / 0.9], [40, 3 / 0.9, 2 / 0.9]])
+    np.testing.assert_allclose(ipw(logs, db.Batched(RULE)).value[:, 1], terms.mean(axis=1))
+    np.testing.assert_allclose(ipw(logs[0], db.Batched(RULE)).value[1], terms[0].mean())
+    with pytest.raises(db.InputError, match="the log has batches, but epsilon_greedy hears of every reward at once"):
+        ipw(logs[0], RULE)
+
+
 def test_aipw_by_hand():
     """The running mean of B is 0, then 2: 0 + (4 - 0) / 0.1 = 40, 2 + (3 - 2) / 0.9. That of A stays 1."""
     terms = np.array([40, 2 + 1 / 0.9])

@@ -4,21 +4,22 @@ import math
 
 import numpy as np
 import pytest
+from catalogue import replayed
 
 import debandit as db
 from debandit.identification import identify
 from debandit.identification.chances import logged_chances
 from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import ranked
-from debandit.identification.read_off import agreeing_interval, etc_pulls, roundest
+from debandit.identification.read_off import agreeing_span, etc_pulls, roundest
 from debandit.identification.record import Record
-from debandit.identification.score import Fit, fitted
+from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
 from debandit.policies import RULES
 
 
 def record(arms, rewards, arm_count=2):
-    return Record.of(np.array(arms), np.array(rewards, dtype=float), arm_count)
+    return Record(np.array(arms), np.array(rewards, dtype=float), arm_count)
 
 
 # A always gives 1, B always 0. Before round 3 both have one pull, hence equal bonuses, and any c pulls A. Before
@@ -29,7 +30,7 @@ LOWEST = 1 / (math.sqrt(math.log(4)) * (1 - math.sqrt(0.5)))
 
 
 def test_interval_of_c_by_hand():
-    found = agreeing_interval(db.UCB(c=1.0), record(ARMS, REWARDS))
+    found = agreeing_span(db.UCB(c=1.0), record(ARMS, REWARDS))
     assert found == (pytest.approx(LOWEST, rel=1e-14), math.inf, 3)
 
 
@@ -37,7 +38,7 @@ def test_interval_of_c_with_two_ends():
     """Round 6: A has three pulls and B two; A is pulled if c sqrt(ln 6) (1/sqrt 2 - 1/sqrt 3) < 1, c < 5.757."""
     high = 1 / (math.sqrt(math.log(6)) * (math.sqrt(1 / 2) - math.sqrt(1 / 3)))
     longer = record([*ARMS, 0], [*REWARDS, 1])
-    assert agreeing_interval(db.UCB(c=1.0), longer) == (pytest.approx(LOWEST), pytest.approx(high), 4)
+    assert agreeing_span(db.UCB(c=1.0), longer) == (pytest.approx(LOWEST), pytest.approx(high), 4)
     inside, outside = db.UCB(c=(LOWEST + high) / 2), db.UCB(c=high + 1e-6)
     assert logged_chances(inside, longer).tolist() == [1] * 6
     assert logged_chances(outside, longer).tolist() == [1] * 5 + [0]
@@ -45,7 +46,7 @@ def test_interval_of_c_with_two_ends():
 
 def test_the_c_with_the_most_agreement():
     """B in round 3 is against every c, since A is ahead with as many pulls; round 4 pulls A, which any c allows."""
-    found = agreeing_interval(db.UCB(c=1.0), record([0, 1, 1, 0], [1, 0, 0, 0]))
+    found = agreeing_span(db.UCB(c=1.0), record([0, 1, 1, 0], [1, 0, 0, 0]))
     assert found.agreeing == 1
     assert (found.low, found.high) == (0.0, math.inf)
 
@@ -89,8 +90,8 @@ def test_quick_chances_are_those_of_the_rule(policy):
     rule = db.policies.as_policy(policy)
     for means in ([0.3, 0.6], [0.3, 0.6, 0.5]):
         log = db.simulate(rule, db.worlds.Bernoulli(means), horizon=60, runs=1, seed=1, paths=True).log(0)
-        known = Record.of(log.rounds.arms, log.rounds.rewards, len(means))
-        exact = rule.path_probabilities(known.arms, known.rewards, len(means))[np.arange(60), known.arms]
+        known = Record(log.rounds.arms, log.rounds.rewards, len(means))
+        exact = replayed(rule, known.arms, known.rewards, len(means))[np.arange(60), known.arms]
         np.testing.assert_allclose(logged_chances(rule, known), exact, rtol=0.02)
 
 
@@ -147,9 +148,9 @@ def test_every_built_in_rule_competes():
 
 
 FITS = [
-    Fit(db.Uniform(), -10.0, 0, 0.0),
-    Fit(db.UCB(c=1.0), 0.0, 0, 1.0, "any c between 0.5 and 2 makes the same choices"),
-    Fit(db.ThompsonSampling(noise_sd=2.0), -7.0, 0, 2.0),
+    Scored(db.Uniform(), -10.0, 0, 0.0),
+    Scored(db.UCB(c=1.0), 0.0, 0, 1.0, "any c between 0.5 and 2 makes the same choices"),
+    Scored(db.ThompsonSampling(noise_sd=2.0), -7.0, 0, 2.0),
 ]
 
 
@@ -171,14 +172,14 @@ def test_ranking_in_words():
 
 def test_rules_that_made_the_same_choices_are_twins():
     """However the weights are, it is never clear which of them it was."""
-    found = ranked([*FITS, Fit(db.EpsilonGreedy(0.0), 0.0, 0, 8.0)], horizon=50, arm_count=2)
+    found = ranked([*FITS, Scored(db.EpsilonGreedy(0.0), 0.0, 0, 8.0)], horizon=50, arm_count=2)
     assert found.twins == [db.EpsilonGreedy(0.0)]
     assert found.verdict == "some doubt"
     assert "Every round agrees with epsilon_greedy(epsilon=0.0), too" in str(found)
 
 
 def test_rules_that_mimic_the_best_one_are_named():
-    found = ranked([FITS[2], Fit(db.policies.TopTwoThompson(leader=0.98), -7.5, 0, 9.0)], horizon=50, arm_count=2)
+    found = ranked([FITS[2], Scored(db.policies.TopTwoThompson(leader=0.98), -7.5, 0, 9.0)], horizon=50, arm_count=2)
     assert found.as_good == [db.policies.TopTwoThompson(leader=0.98)]
     assert found.candidates[0].weight > 0.95
     assert found.verdict == "some doubt"

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import object_rules
 import pytest
+from catalogue import replayed
 
 import debandit as db
 from debandit.cli import main
@@ -28,9 +29,9 @@ def same(one, two, names=("pulls", "sums", "path_arms", "path_rewards")):
 def test_the_decisions_are_those_of_the_built_in_rule():
     """UCB as an object, and the compiled rule's own account of the paths that it made."""
     runs = db.simulate(object_rules.Confident(c=0.7), NORMAL, paths=True, **OPTIONS)
-    chances = db.UCB(c=0.7).path_probabilities(runs.path_arms, runs.path_rewards, 3)
+    chances = replayed(db.UCB(c=0.7), runs.path_arms, runs.path_rewards, 3)
     np.testing.assert_array_equal(np.argmax(chances, axis=-1), runs.path_arms)
-    other = db.UCB(c=0.8).path_probabilities(runs.path_arms, runs.path_rewards, 3)
+    other = replayed(db.UCB(c=0.8), runs.path_arms, runs.path_rewards, 3)
     assert not np.array_equal(np.argmax(other, axis=-1), runs.path_arms)
 
 

@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import own_rules
 import pytest
+from catalogue import replayed
 
 import debandit as db
 from debandit.executors import processes
+from debandit.policies.history import History
+from debandit.replay import propensities
 
 FILE = Path(own_rules.__file__)
 NORMAL = db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])
@@ -46,10 +49,29 @@ def test_a_memory_of_its_own():
 def test_replay_of_a_rule_of_one_s_own():
     for rule in (own_rules.Optimist(), own_rules.Repeater()):
         runs = db.simulate(rule, BERNOULLI, horizon=50, runs=20, seed=4, paths=True)
-        chances = rule.path_probabilities(runs.path_arms, runs.path_rewards, 2)
+        chances = replayed(rule, runs.path_arms, runs.path_rewards, 2)
         np.testing.assert_array_equal(np.argmax(chances, axis=-1), runs.path_arms)
+    assert own_rules.Mixed().replay(History(runs.path_arms, runs.path_rewards, 2)) is None
     with pytest.raises(db.InputError, match="does not say how likely"):
-        own_rules.Mixed().path_probabilities(runs.path_arms, runs.path_rewards, 2)
+        propensities(runs.log(0), own_rules.Mixed())
+
+
+@dataclasses.dataclass(frozen=True)
+class SurelyLost(own_rules.Lost):
+    randomised = False
+
+
+@dataclasses.dataclass(frozen=True)
+class SurelyFaulty(own_rules.Faulty):
+    randomised = False
+
+
+def test_a_rule_that_fails_in_the_replay():
+    log = db.ExperimentLog(["A", "B", *"AAAAAA"], np.ones(8))
+    with pytest.raises(db.InputError, match="chose an arm that does not exist, in round 7"):
+        db.check(log, SurelyLost())
+    with pytest.raises(db.InputError, match=r"failed in the replay of the log \(ValueError: too much luck"):
+        db.check(log, SurelyFaulty())
 
 
 def test_a_rule_of_one_s_own_debiases():
@@ -103,7 +125,7 @@ def test_an_arm_that_there_is_not_names_run_and_round():
 
 def test_functions_that_make_no_sense():
     with pytest.raises(
-        db.InputError, match=r"Misspelt.score wants 'pull', which there is not\n  It may name mean, pulls"
+        db.InputError, match=r"Misspelt.score wants 'pull', which does not exist\n  It may name mean, pulls"
     ):
         db.simulate(own_rules.Misspelt(), NORMAL, horizon=20, runs=10)
     with pytest.raises(db.InputError, match=r"wasteful cannot be compiled .it makes new arrays(.|\n)*Write a loop"):

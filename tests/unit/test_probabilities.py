@@ -5,15 +5,15 @@ import math
 
 import numpy as np
 import pytest
-from catalogue import RULES, Z
+from catalogue import RULES, Z, replayed
 from peeking import Peeking
 from scipy import integrate, special, stats
 
 import debandit as db
 from debandit.policies import RULES as BUILT_IN
-from debandit.policies import choices
 from debandit.policies.beta_draws import highest_beta, second_higher
-from debandit.policies.choices import highest_normal
+from debandit.policies.history import History
+from debandit.policies.normal_draws import highest_normal
 
 
 def test_forced_rounds_are_certain():
@@ -173,8 +173,8 @@ def residuals(played, declared, horizon, runs):
     """(arm was chosen) - (its declared probability), of expectation 0, and that probability, in runs of three arms."""
     world = db.worlds.Bernoulli([0.3, 0.6, 0.5])
     made = db.simulate(RULES[played][0], world, horizon=horizon, runs=runs, seed=66, paths=True)
-    pulls, sums = choices.before(made.path_arms, made.path_rewards, 3)
-    chances = RULES[declared][0].probabilities(np.arange(horizon), pulls, sums, horizon)
+    seen = History(made.path_arms, made.path_rewards, 3)
+    chances = RULES[declared][0].probabilities(np.arange(horizon), seen.pulls, seen.sums, horizon)
     return (made.path_arms[..., None] == np.arange(3)) - chances, chances
 
 
@@ -229,6 +229,6 @@ def test_a_rule_with_code_of_its_own_must_say_its_probabilities():
 def test_prescribed_rounds_have_no_scores_to_tie(rule):
     """Their choice is certain, and no warning of a division by 0 comes up (warnings are errors here)."""
     arms, rewards = np.array([0, 1, 0, 1]), np.array([1.0, 1.0, 0.0, 0.0])
-    chances = db.policies.as_policy(rule).path_probabilities(arms, rewards, 2)
+    chances = replayed(db.policies.as_policy(rule), arms, rewards, 2)
     np.testing.assert_array_equal(chances[:3], [[1, 0], [0, 1], [0.5, 0.5]])
     np.testing.assert_array_equal(chances[3], [0, 1])  # pulled once and won, against one win of two

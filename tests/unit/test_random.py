@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from catalogue import Z
-from scipy import stats
-
 from debandit.engine.jit import kernel
 from debandit.engine.lanes import LANES, next_bits, normal_pair, seed_lane, stream_key
+from scipy import stats
 
 
 @kernel

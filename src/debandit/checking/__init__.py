@@ -1,7 +1,7 @@
 """Did this rule make this log, and are its rewards what debiasing assumes?
 
-`replaying` looks for choices that the rule never makes, `choices` whether those of a randomised rule are as random as
-it is, `counts` at the numbers of pulls, `rewards` at drift and dependence. `fit` is the record, `wording` its text.
+`chosen` looks for choices that the rule never makes, `plausibility` whether those of a randomised rule are as random as
+it is, `counts` at the numbers of pulls, `reward_tests` at drift and dependence. `fit` is the record and its text.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from debandit.checking import wording
-from debandit.checking.choices import plausibility
+from debandit.checking.chosen import Choices, compare_choices, explain, situation
 from debandit.checking.counts import Counts, compare_counts
-from debandit.checking.fit import Fit
-from debandit.checking.replaying import Replay, explain, replay, situation
-from debandit.checking.rewards import examine_rewards
+from debandit.checking.fit import Fit, debias_warnings, of_choices, of_counts, of_rewards, refusal, reward_warnings
+from debandit.checking.plausibility import judge
+from debandit.checking.reward_tests import examine_rewards
+from debandit.checks import checked_seed, checked_whole
 from debandit.errors import InputError, Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.simulation import checked_count, checked_seed, enough_rounds
+from debandit.simulation import enough_rounds
 from debandit.worlds import Unseen
 
 MOST_ROUNDS = 1000  # of a randomised rule: some need milliseconds for the probabilities of one round
@@ -49,7 +49,7 @@ def check(
     enough_rounds(rule, len(log.labels), log.horizon)
     if rule.binary_rewards and not log.binary:
         raise InputError(f"{rule.name} is a rule for 0/1 rewards, but the log has others", where="reward")
-    found = replay(log, rule, checked_count("rounds", rounds, 10**9))
+    found = compare_choices(log, rule, checked_whole("rounds", rounds, 1, 10**9))
     no_world = bool(log.unseen) and stand_in is None
     if no_world and found is None:
         raise Refused(
@@ -78,22 +78,22 @@ def check_before_debiasing(
         if policy.randomised and not thorough:
             doubts.append([])
             continue
-        found = replay(log, policy, FEW_ROUNDS)
+        found = compare_choices(log, policy, FEW_ROUNDS)
         impossible = found is not None and bool(found.impossible.any())
         if impossible and not force:
-            raise wording.refusal(_fit(log, policy, found, None, seed), f"log {place + 1}, " if len(logs) > 1 else "")
+            raise refusal(_fit(log, policy, found, None, seed), f"log {place + 1}, " if len(logs) > 1 else "")
         if not thorough and not impossible:
             doubts.append([])
             continue
         counts = None if found else compare_counts(log, policy, seed, unseen, threads, executor)
-        doubts.append(wording.debias_warnings(_fit(log, policy, found, counts, seed)))
+        doubts.append(debias_warnings(_fit(log, policy, found, counts, seed)))
     return doubts
 
 
-def _fit(log: ExperimentLog, policy: Policy, found: Replay | None, counts: Counts | None, seed: int) -> Fit:
+def _fit(log: ExperimentLog, policy: Policy, found: Choices | None, counts: Counts | None, seed: int) -> Fit:
     bad = np.empty(0, np.int64) if found is None else np.flatnonzero(found.impossible)
     wrong = () if found is None else tuple((found.rounds[bad] + 1).tolist())
-    judged = plausibility(found, np.random.default_rng(seed)) if found and policy.randomised and not wrong else None
+    judged = judge(found, np.random.default_rng(seed)) if found and policy.randomised and not wrong else None
     rewards = examine_rewards(log)
     return Fit(
         policy=str(policy),
@@ -107,11 +107,11 @@ def _fit(log: ExperimentLog, policy: Policy, found: Replay | None, counts: Count
         log_likelihood=judged and judged.log_likelihood,
         expected_log_likelihood=judged and judged.expected,
         findings=(
-            *([wording.of_choices(found, judged, wrong, log.horizon)] if found else []),
-            *([wording.of_counts(counts)] if counts else []),
-            *wording.of_rewards(rewards),
+            *([of_choices(found, judged, wrong, log.horizon)] if found else []),
+            *([of_counts(counts)] if counts else []),
+            *of_rewards(rewards),
         ),
-        warnings=tuple(wording.reward_warnings(rewards)),
+        warnings=tuple(reward_warnings(rewards)),
     )
 
 

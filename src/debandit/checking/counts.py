@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from debandit.checking.calibration import smallest_share
+from debandit.engine.data import Floats
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
 from debandit.simulation import simulate
@@ -15,7 +15,7 @@ RUNS = 999
 
 
 class Counts(NamedTuple):
-    """Of the arm whose pulls are the least usual, with the range of 95 % of the runs.
+    """The arm whose pulls are the least usual, with the range of 95 % of the runs.
 
     The p-value is for all arms together, and approximate: the world was estimated from the same log.
     """
@@ -43,3 +43,15 @@ def compare_counts(
     arm = which % len(log.labels)
     low, high = np.quantile(runs.pulls[:, arm], (0.025, 0.975))
     return Counts(p_value, log.labels[arm], int(log.pulls[arm]), float(low), float(high))
+
+
+def smallest_share(statistics: Floats) -> tuple[float, int]:
+    """The p-value of column 0 of statistics (F, N) by its most extreme one, and which one that is.
+
+    If column 0 was drawn like all others the p-value is at most u with probability at most u: looking at several
+    statistics costs nothing, because every other column looks at its own most extreme one, too.
+    """
+    count = statistics.shape[1]
+    shares = np.array([(count - np.searchsorted(np.sort(one), one, side="left")) / count for one in statistics])
+    smallest = shares.min(axis=0)
+    return float((smallest <= smallest[0]).mean()), int(shares[:, 0].argmin())

@@ -42,7 +42,8 @@ class Tapes(NamedTuple):
         world = WorldData(TAPE, rows, rows, rows, self.values.ravel(), begin)
         ids = np.arange(walks)
         experiment = Experiment(self.policy, world, ids, arm_count, horizon, 0, REORDER)
-        return play(experiment, np.stack((ids, 0 * ids), axis=1)).table[0].T.astype(np.int64)
+        pulls: Ints = play(experiment, np.stack((ids, 0 * ids), axis=1)).table[0].T.astype(np.int64)
+        return pulls
 
     def walked(self, steps: int) -> "Tapes":
         """The walks after this many more steps."""

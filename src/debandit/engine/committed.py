@@ -65,7 +65,7 @@ def _distribution(count: int, probabilities: Floats) -> Floats:
     log_choose = log_factorial[count] - log_factorial[:count] - log_factorial[count:0:-1]
     with np.errstate(divide="ignore", invalid="ignore"):  # at s = 0 the factor p^0 is 1 even for p = 0
         log_mass = log_choose + np.where(wins > 0, wins * np.log(p), 0.0) + (count - wins) * np.log1p(-p)
-    return np.exp(log_mass).cumsum(axis=1)
+    return np.asarray(np.exp(log_mass).cumsum(axis=1))
 
 
 def _chi_squares(freedom: int, words: Words, slots: int, first: int) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from debandit.engine.data import Floats, Ints
 
+LARGE = 50  # rounds of a batch on average, from which whole batches are drawn at once
 FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed in a round, where it is not an arm
 
 
@@ -35,6 +36,11 @@ class Conditions(NamedTuple):
     def longest_batch(self) -> int:
         """The most rounds of which the rule hears at once, or 0 without batches."""
         return int(np.diff(self.ends, prepend=0).max(initial=0))
+
+    @property
+    def in_large_batches(self) -> bool:
+        """Whether it only ever hears of many rewards at once."""
+        return len(self.ends) > 0 and bool(self.ends[-1] >= LARGE * len(self.ends))
 
     def known(self, horizon: int) -> Ints:
         """The number of rounds that the rule has heard of before each round, of shape (horizon,)."""
@@ -77,7 +83,9 @@ class Conditions(NamedTuple):
         """
         arm_count = pulls.shape[-1]
         fixed = np.append(self.fixed(arm_count, int(np.max(rounds, initial=-1)) + 1), FREE)
-        prescribed = fixed[np.minimum(rounds, len(fixed) - 1)]
+        prescribed: Ints = fixed[np.minimum(rounds, len(fixed) - 1)]
+        if LACKING not in fixed:
+            return prescribed
         lacks, unheard = pulls < self.opening, (heard < self.opening).any(axis=-1)
         owed = np.where(lacks.any(axis=-1), np.argmax(lacks, axis=-1), np.where(unheard, rounds % arm_count, FREE))
         return np.where(prescribed == LACKING, owed, prescribed)

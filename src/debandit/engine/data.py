@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Rounds = int | Ints
 
 NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, SMOOTHED = range(6)
 TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
@@ -28,43 +29,22 @@ class WorldData(NamedTuple):
     pool_start: Ints  # (W * K + 1,)
 
 
-class Plan(NamedTuple):
-    """What wrappers ask of the loop: some rounds prescribed, a floor below each arm's probability, rewards in batches.
-
-    Prescribed are the first rounds, then what an arm lacks of its initial pulls, and with batches also the rounds up to
-    the first batch in which the rule knows the initial pulls of every arm; in those the arms take turns.
-    """
-
-    active: bool
-    turns: int  # so many first rounds in which the arms take turns
-    uniform: int  # or any arm has the same probability
-    settled: int  # from this round on nothing is prescribed any more
-    floor: float  # in rounds that are not prescribed: with this probability the arm is uniform
-    ends: Ints  # rounds after which the rule hears of its rewards, the last one the horizon; empty: after each
-
-
-NO_PLAN = Plan(False, 0, 0, 0, 0.0, np.empty(0, np.int64))
-
-
 class RuleData(NamedTuple):
     """An index rule as tables: pull the arm with the highest (S + s0) / (N + n0) + level[t] * width[N] * noise.
 
-    The first `opening` pulls of each arm are forced, in index order. With probability explore[t] the arm is uniform
-    instead. A rule that compiles code of its own keeps its numbers in `parameters` and leaves the rest empty.
+    With probability explore[t] the arm is uniform instead. A rule that compiles code of its own keeps its numbers in
+    `parameters` and leaves the rest empty.
     """
 
-    opening: int
     prior_pulls: float  # n0
     prior_sum: float  # s0
     width: Floats  # (horizon + 1,), or empty: no bonus
     level: Floats  # (horizon,), or empty: 1
     noisy: bool  # noise is a standard normal for each arm and round, else 1
     explore: Floats  # (horizon,), or empty: never
-    hold: bool  # choose once after the opening and stay with it
     parameters: Floats
     state_size: int  # numbers that a selecting rule remembers
     ties: int
-    plan: Plan
 
 
 class LoopWorld(NamedTuple):
@@ -112,14 +92,12 @@ class Played(NamedTuple):
 
 def rule_data(
     *,
-    opening: int = 0,
     prior_pulls: float = 0.0,
     prior_sum: float = 0.0,
     width: Floats | None = None,
     level: Floats | None = None,
     noisy: bool = False,
     explore: Floats | None = None,
-    hold: bool = False,
     parameters: tuple[float, ...] = (),
     state_size: int = 0,
     ties: str = "first",
@@ -127,18 +105,15 @@ def rule_data(
     """A `RuleData` in which everything left out is off."""
     empty = np.empty(0)
     return RuleData(
-        opening,
         float(prior_pulls),
         float(prior_sum),
         empty if width is None else width,
         empty if level is None else level,
         noisy,
         empty if explore is None else explore,
-        hold,
         np.array(parameters, dtype=np.float64),
         state_size,
         TIES.index(ties),
-        NO_PLAN,
     )
 
 

@@ -3,8 +3,6 @@
 import functools
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, RuleData, WorldData
 from debandit.engine.kernels import KernelName, ObjectKernel
@@ -36,8 +34,8 @@ class Rule(Protocol):
     def core(self) -> "Rule":
         """The rule itself, without what is around it."""
 
-    def probabilities(self, t: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
-        """The chances of each arm in round t, if the rule goes by totals."""
+    def free_chances(self, t: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        """The chances of each arm where nothing is prescribed, if it goes by totals and has heard of t rounds."""
 
 
 class Experiment(NamedTuple):

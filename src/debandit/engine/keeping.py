@@ -33,7 +33,7 @@ def cache_directory() -> Path:
 
 @functools.cache
 def kept_directory() -> Path | None:
-    """The folder of this version's compiled code, with nothing doubtful in it; None, with a warning, if there is none."""
+    """The folder of this version's compiled code, with nothing doubtful in it; None, with a warning, without one."""
     try:
         folder = cache_directory() / "kernels" / _version()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file by renaming a new one, because several processes may do so at once."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
         file.write(text)
-    os.replace(file.name, path)
+    Path(file.name).replace(path)
 
 
 def _version() -> str:

@@ -1,12 +1,14 @@
 """Round by round in the compiled loop: its data are laid out, and failures of a rule's own functions are explained."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.compiled.layout import ARM, ARMS, INTS, LANES, NUMBERS, ONE, WORDS
 from debandit.engine.data import Floats, Ints, LoopRule, LoopWorld, Played, Space, no_rounds
 from debandit.engine.experiment import Experiment, Rule
-from debandit.engine.kernels import INDEX, KernelName, OwnKernel, load
+from debandit.engine.kernels import INDEX, KernelName, ObjectKernel, OwnKernel, load
 from debandit.engine.runs import TOTALS
 from debandit.errors import InputError, shorten
 
@@ -14,13 +16,14 @@ from debandit.errors import InputError, shorten
 def play_rounds(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
     """See `play`. A rule that chooses an arm that does not exist, or fails, is an error that names run and round."""
     name = experiment.policy.kernel
+    assert not isinstance(name, ObjectKernel)
     try:
         played = _run(name, experiment, _rule_of(experiment), who, kept, paths, stop)
     except Exception as error:
         if type(error).__module__.startswith("numba"):
             raise _not_compiled(experiment.policy, str(error)) from error
         if isinstance(name, OwnKernel):
-            raise _failed(experiment, who, error) from error
+            raise _failed(name, experiment, who, error) from error
         raise
     if stop[1]:
         what = f"the rule chose an arm that does not exist, in run {stop[1] - 1}, round {stop[2]}"
@@ -42,15 +45,16 @@ def all_rewards(experiment: Experiment, who: Ints, stop: Ints) -> Floats:
 def _run(
     name: KernelName, experiment: Experiment, rule: LoopRule, who: Ints, kept: int, paths: bool, stop: Ints
 ) -> Played:
+    """Play the runs with the given kernel and rule, in the experiment's worlds."""
+    kind, means, variances, sds, pool, pool_start = experiment.world
+    law = np.stack((means, variances, sds), axis=-1).reshape(-1, experiment.arm_count, 3)
     # arrays that came from another process may be read-only, for which the kernel would be compiled once more
-    writable = (np.require(array, requirements="W") for array in (experiment.world.pool, experiment.world.pool_start))
-    law = np.stack((experiment.truth, experiment.variance, experiment.world.sds.reshape(-1, experiment.arm_count)))
-    world = LoopWorld(experiment.world.kind, np.moveaxis(law, 0, -1).copy(), *writable)
+    world = LoopWorld(kind, law, np.require(pool, requirements="W"), np.require(pool_start, requirements="W"))
     rounds = int(rule.numbers[-1])
     path = (np.empty((len(who), rounds), np.int32), np.empty((len(who), rounds))) if paths else no_rounds(len(who))
     played = Played(np.empty((kept, experiment.arm_count, len(who))), *path)
     space = _space(experiment.arm_count, experiment.rule.state_size, experiment.conditions.longest_batch)
-    load(name)(np.require(who, requirements="CW"), experiment.keys, world, rule, space, played, stop)
+    load(name)(np.require(who, requirements=("C", "W")), experiment.keys, world, rule, space, played, stop)
     return played
 
 
@@ -79,20 +83,20 @@ def _space(arm_count: int, state_size: int, longest_batch: int) -> Space:
     )
 
 
-def _aligned(size: int, dtype: type) -> NDArray:
+def _aligned(size: Any, dtype: type) -> NDArray[Any]:
     """Zeros that begin at a multiple of 64 bytes, so that no vector of a row lies across two cache lines."""
-    raw = np.zeros(size + 8, dtype)
+    raw: NDArray[Any] = np.zeros(size + 8, dtype)
     skip = -raw.ctypes.data % 64 // 8
     return raw[skip : skip + size]
 
 
-def _failed(experiment: Experiment, who: Ints, error: Exception) -> InputError:
+def _failed(name: OwnKernel, experiment: Experiment, who: Ints, error: Exception) -> InputError:
     """A rule's own function raised: in which run is found by playing each alone, in which round by playing fewer."""
 
     def fails(run: Ints, rounds: int) -> bool:
         shorter = experiment._replace(horizon=rounds)
         try:
-            _run(experiment.policy.kernel, shorter, _rule_of(shorter), run, TOTALS, False, np.zeros(3, np.int64))
+            _run(name, shorter, _rule_of(shorter), run, TOTALS, False, np.zeros(3, np.int64))
         except Exception:
             return True
         return False
@@ -107,6 +111,9 @@ def _failed(experiment: Experiment, who: Ints, error: Exception) -> InputError:
 
 
 def _not_compiled(policy: Rule, error: str) -> InputError:
+    if "NRT required" in error:
+        what, remedy = "it makes new arrays in every round", "Write a loop over the arms instead."
+        return InputError(f"{policy} cannot be compiled ({what})", where="policy", remedy=remedy)
     telling = [line for line in error.splitlines() if line and not line.startswith(("Failed in", "During"))]
     what, remedy = shorten(" ".join(telling), 300), "Use numbers, arrays and functions that numba knows."
     return InputError(f"{policy} cannot be compiled ({what})", where="policy", remedy=remedy)

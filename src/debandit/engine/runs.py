@@ -69,8 +69,14 @@ class Wish(NamedTuple):
 
     def within(self, first: int, end: int) -> "Wish":
         """The same for the worlds first, ..., end - 1 alone."""
-        edges, controls = (None if each is None else each[first:end] for each in (self.edges, self.controls))
-        return self._replace(edges=edges, controls=controls)
+        rows = slice(first, end)
+        return self._replace(
+            edges=None if self.edges is None else self.edges[rows],
+            controls=None if self.controls is None else self.controls[rows],
+        )
+
+
+NOTHING_MORE = Wish()
 
 
 class Tally(NamedTuple):

@@ -24,7 +24,7 @@ from debandit.engine.objects import RUNS_PER_UNIT, rehearse
 from debandit.engine.play import play
 from debandit.engine.processes import may_start_processes, process_pool
 from debandit.engine.progress import progress_bar
-from debandit.engine.runs import ALL, TOTALS, Tally, Wish, tallied
+from debandit.engine.runs import ALL, NOTHING_MORE, TOTALS, Tally, Wish, tallied
 from debandit.errors import work_elsewhere
 
 BLOCK = 256
@@ -33,7 +33,7 @@ _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be wor
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
 
 Workers = Executor | int | None  # an executor, or a number of threads; None: as many as there are cores
-Work = Callable[[Experiment, Ints, Ints | None], Any]  # what is done with a chunk of units, whose worlds it has alone
+Work = Callable[..., Any]  # of (experiment, units, stop): what is done with a chunk, which has the worlds of its units
 
 
 def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers: Workers) -> Played:
@@ -53,7 +53,12 @@ def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers:
 
 
 def tally(
-    experiment: Experiment, runs: Ints, wish: Wish = Wish(), *, before: Tally | None = None, workers: Workers = None
+    experiment: Experiment,
+    runs: Ints,
+    wish: Wish = NOTHING_MORE,
+    *,
+    before: Tally | None = None,
+    workers: Workers = None,
 ) -> Tally:
     """Simulate runs[w] more runs of world w than `before` has and add them to its sums; keep only sums."""
     total = Tally.empty(len(runs), experiment.arm_count, wish)
@@ -144,7 +149,7 @@ def _chunks(
     def submit(start: int, end: int) -> tuple[Ints, Future[Any]]:
         chunk = units[start:end]
         worlds = int(chunk[0, 0]), int(chunk[-1, 0]) + 1
-        part, local, task = experiment.within(*worlds), chunk - [worlds[0], 0, 0], work(*worlds)
+        part, local, task = experiment.within(*worlds), chunk - np.array([worlds[0], 0, 0]), work(*worlds)
         if pool is workers:
             with work_elsewhere():
                 return chunk, pool.submit(task, part, local)

@@ -16,19 +16,12 @@ from debandit.engine.experiment import Experiment
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import generators, run_words
 
-LARGE = 50  # rounds of a batch on average, from which steps are faster than rounds
-
 
 def can_step(experiment: Experiment) -> bool:
     """Whether batches are large, the rule goes by totals, and the world's sums can be drawn."""
     conditions = experiment.conditions
     by_totals = experiment.policy.by_totals and not conditions.commit
-    return by_totals and are_large(conditions.ends, experiment.horizon) and _drawable(experiment.world)
-
-
-def are_large(ends: Ints, horizon: int) -> bool:
-    """Whether batches that end in these rounds are large on average."""
-    return len(ends) > 0 and horizon >= LARGE * len(ends)
+    return by_totals and conditions.in_large_batches and _drawable(experiment.world)
 
 
 def _drawable(world: WorldData) -> bool:
@@ -112,7 +105,7 @@ def _counts(
     free = np.flatnonzero(~waits & (left > 0))
     if len(free):
         rule, totals = experiment.policy.core, (heard[0, free].astype(np.int64), heard[1, free])
-        chances = conditions.planned(rule.probabilities(known, *totals, experiment.horizon), np.full(len(free), FREE))
+        chances = conditions.planned(rule.free_chances(known, *totals, experiment.horizon), np.full(len(free), FREE))
         counts[free] += draws.multinomial(free, left[free], chances)
     return counts
 

@@ -4,10 +4,8 @@ All have one shape: (log, policy) -> estimate and standard error for each arm. T
 error.
 """
 
-from debandit.estimators.aipw import aipw
-from debandit.estimators.estimate import Estimate
-from debandit.estimators.ipw import ipw
-from debandit.estimators.naive import naive
+from debandit.estimators.estimate import Estimate, naive
+from debandit.estimators.weighting import aipw, ipw
 from debandit.reordering import rao_blackwell
 
 __all__ = ["Estimate", "aipw", "ipw", "naive", "rao_blackwell"]

@@ -1,18 +1,15 @@
-"""What the estimators share: the rounds of one or many logs, and how likely every choice was."""
+"""What an estimator says, and the simplest one: the sample mean."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from debandit.engine.data import Floats
-from debandit.errors import InputError, Refused
+from debandit.errors import InputError
 from debandit.log import ExperimentLog
-from debandit.policies import Policy, as_policy
-from debandit.replay import forced, path_propensities
+from debandit.policies import Policy
 from debandit.simulation import Runs
-
-NUMBERS_AT_ONCE = 2**22
 
 Logs = ExperimentLog | Sequence[ExperimentLog] | Runs
 
@@ -24,39 +21,25 @@ class Estimate(NamedTuple):
     se: Floats
 
 
-class Paths(NamedTuple):
-    """Rounds of logs of equal length, of shape (..., T)."""
+def naive(log: Logs, policy: Policy | str | None = None) -> Estimate:  # noqa: ARG001 (all estimators have one shape)
+    """Each arm's mean reward, and sd / sqrt(n) as if the n pulls had been planned; the sd with n - 1.
 
-    arms: np.ndarray  # indices
-    rewards: Floats
-    propensities: Floats
-    arm_count: int
+    Biased, for pulls depend on rewards; `debias` says by how much. NaN for an arm without a pull, the se also for one.
+    """
+    if isinstance(log, Runs):
+        return Estimate(log.means, _standard_error(log.variances, log.pulls))
+    batch = checked_batch(log)
+    pulls, means, variances = (
+        np.stack([getattr(log, name) for log in batch]) for name in ("pulls", "means", "variances")
+    )
+    place = 0 if isinstance(log, ExperimentLog) else slice(None)
+    return Estimate(means[place], _standard_error(variances, pulls)[place])
 
 
-def as_paths(logs: Logs, policy: Policy | str | None) -> Paths:
-    """The rounds with the propensities that the log recorded, or else those of the rule replayed along it."""
-    if isinstance(logs, Runs):
-        (arms, rewards), arm_count = logs.paths(), logs.world.arm_count
-        rule = _randomised(logs.policy if policy is None else policy)
-        return Paths(arms, rewards, path_propensities(arms, rewards, rule, arm_count), arm_count)
-    batch = checked_batch(logs)
-    rounds = [log.rounds for log in batch if log.rounds is not None]
-    if len(rounds) < len(batch) or len({len(path.arms) for path in rounds}) > 1:
-        raise InputError(
-            "weighting needs every round" + (", and as many in each log of a list" if len(batch) > 1 else ""),
-            where="log",
-            remedy="Use debias for a log of which only summaries are known, and one call for each length of logs.",
-        )
-    arm_count = len(batch[0].labels)
-    arms, rewards = np.stack([path.arms for path in rounds]), np.stack([path.rewards for path in rounds])
-    chances = np.stack([np.zeros(len(p.arms)) if p.propensities is None else p.propensities for p in rounds])
-    silent = np.flatnonzero([path.propensities is None for path in rounds])
-    if len(silent):
-        rule = _randomised(policy)
-        labels = batch[silent[0]].labels if len(silent) == 1 else None
-        chances[silent] = path_propensities(arms[silent], rewards[silent], rule, arm_count, labels=labels)
-    place = 0 if isinstance(logs, ExperimentLog) else slice(None)
-    return Paths(arms[place], rewards[place], chances[place], arm_count)
+def _standard_error(variances: Floats, pulls: np.ndarray) -> Floats:
+    """From variances with 1/n."""
+    error: Floats = np.sqrt(variances / np.where(pulls > 1, pulls - 1, np.nan))
+    return error
 
 
 def checked_batch(logs: ExperimentLog | Sequence[ExperimentLog]) -> list[ExperimentLog]:
@@ -67,50 +50,3 @@ def checked_batch(logs: ExperimentLog | Sequence[ExperimentLog]) -> list[Experim
     if len({len(log.labels) for log in batch}) > 1:
         raise InputError("the logs of a list must have the same arms", where="log", remedy="Use one call for each.")
     return batch
-
-
-def _randomised(policy: Policy | str | None) -> Policy:
-    if policy is None:
-        raise InputError(
-            "the log has no propensities and no rule was given",
-            where="policy",
-            remedy="Give the rule, as in ipw(log, EpsilonGreedy(0.05)), or the column: read_log(..., propensity='p').",
-        )
-    rule = as_policy(policy)
-    if not rule.randomised:
-        raise Refused(
-            f"{rule} chooses deterministically: propensities are 0 or 1, and nothing can be weighted by their inverse",
-            where="policy",
-            remedy="Use debias, which needs no propensities.",
-        )
-    return rule
-
-
-def averaged(paths: Paths, terms: Callable[[Paths], Floats]) -> Estimate:
-    """The mean over the rounds that were not forced of `terms`, of shape (L, T, K), and its standard error."""
-    horizon = paths.arms.shape[-1]
-    arms, rewards, chances = (part.reshape(-1, horizon) for part in paths[:3])
-    free = ~forced(chances)
-    count = free.sum(axis=-1)
-    if not count.all():
-        raise Refused(
-            "every round was forced, so nothing was left to chance",
-            where="log" if len(count) == 1 else f"log {np.flatnonzero(count == 0)[0] + 1}",
-            remedy="Weighting by propensities needs rounds with a random choice. Use debias.",
-        )
-    value, se = np.empty((len(count), paths.arm_count)), np.empty((len(count), paths.arm_count))
-    rows = max(1, NUMBERS_AT_ONCE // (horizon * paths.arm_count))
-    for start in range(0, len(count), rows):
-        part = slice(start, start + rows)
-        each = terms(Paths(arms[part], rewards[part], chances[part], paths.arm_count))
-        value[part], se[part] = _mean_and_se(each, free[part, :, None], count[part, None])
-    outer = (*paths.arms.shape[:-1], paths.arm_count)
-    return Estimate(value.reshape(outer), se.reshape(outer))
-
-
-def _mean_and_se(terms: Floats, free: np.ndarray, count: np.ndarray) -> tuple[Floats, Floats]:
-    """sd / sqrt(n), the sd with n - 1; NaN if n = 1."""
-    mean = np.where(free, terms, 0.0).sum(axis=-2) / count
-    squares = (np.where(free, terms - mean[..., None, :], 0.0) ** 2).sum(axis=-2)
-    with np.errstate(invalid="ignore"):
-        return mean, np.sqrt(squares / np.where(count > 1, count - 1, np.nan) / count)

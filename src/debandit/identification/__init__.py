@@ -30,7 +30,7 @@ def identify(log: ExperimentLog) -> Identified:
             where="log",
             remedy=f"Rounds times arms may be {MOST_NUMBERS:,}. Try the first rounds of the log.",
         )
-    record = Record.of(log.rounds.arms, log.rounds.rewards, len(log.labels))
+    record = Record(log.rounds.arms, log.rounds.rewards, len(log.labels))
     with np.errstate(all="ignore"):  # some options make no sense for some logs
         fits = best_fits([family for family in FAMILIES if family.competes(record, log.binary)], record)
     return ranked(fits, horizon=log.horizon, arm_count=len(log.labels))

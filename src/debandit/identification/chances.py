@@ -11,6 +11,7 @@ import numpy as np
 from debandit.engine.data import Floats, Ints
 from debandit.identification.record import Record
 from debandit.policies import BetaThompson, Exp3, Policy, ThompsonSampling, ThompsonVariance, TopTwoThompson
+from debandit.policies.policy import cannot_say
 
 Z = np.linspace(-6, 6, 41)
 Z_WEIGHTS = np.exp(-0.5 * Z * Z) / np.exp(-0.5 * Z * Z).sum()
@@ -28,15 +29,17 @@ def logged_chances(policy: Policy, record: Record) -> Floats:
     if isinstance(policy, ThompsonSampling):
         return _after_opening(policy, record, _highest(*_posterior(policy, record), record, record.arms))
     if isinstance(policy, ThompsonVariance):
-        width = np.sqrt(record.variances / np.maximum(record.pulls - 1, 1))
-        width = np.maximum(width, policy.least_sd / np.sqrt(np.maximum(record.pulls, 1)))
-        means = record.sums / np.maximum(record.pulls, 1)
-        return _after_opening(policy, record, _highest(means, width, record, record.arms))
+        pulls = np.maximum(record.pulls, 1)
+        width = np.sqrt(record.squares / pulls / np.maximum(pulls - 1, 1))
+        width = np.maximum(width, policy.least_sd / np.sqrt(pulls))
+        return _after_opening(policy, record, _highest(record.sums / pulls, width, record, record.arms))
     if isinstance(policy, TopTwoThompson):
         first, second = _top_two(policy, record)
         return _after_opening(policy, record, policy.leader * first + (1 - policy.leader) * second)
-    every = policy.path_probabilities(record.arms, record.rewards, record.arm_count)
-    return _of(every, record.arms)
+    answer = policy.replay(record)
+    if answer is None:
+        raise cannot_say(policy)
+    return _of(answer.chances, record.arms)
 
 
 def _of(every: np.ndarray, arms: Ints) -> np.ndarray:
@@ -88,7 +91,7 @@ def _in_parts(record: Record, chances: Callable[[slice], Floats]) -> Floats:
 def _top_two(policy: TopTwoThompson, record: Record) -> tuple[Floats, Floats]:
     """P(logged arm) as the leader, and as the challenger: sum_{j != a} p_j p_a / (1 - p_j), but for the last try."""
     key = (policy.noise_sd, policy.prior_sd, policy.prior_mean)
-    if key not in record.known:
+    if key not in record.tried:
         location, width = _posterior(policy, record)
         arms = np.arange(record.arm_count)
         p = np.stack([_highest(location, width, record, np.full(record.horizon, arm)) for arm in arms], axis=-1)
@@ -99,8 +102,8 @@ def _top_two(policy: TopTwoThompson, record: Record) -> tuple[Floats, Floats]:
             runner_up = np.argmax(np.where(arms == j, -np.inf, location), axis=-1) == record.arms
             found = (1 - in_vain) * logged / np.maximum(others.sum(axis=-1), 1e-300) + in_vain * runner_up
             challenger += np.where(record.arms == j, 0.0, p[:, j] * found)
-        record.known[key] = logged, challenger
-    return record.known[key]
+        record.tried[key] = logged, challenger
+    return record.tried[key]
 
 
 def _exp3(policy: Exp3, record: Record) -> Floats:
@@ -117,7 +120,7 @@ def _exp3(policy: Exp3, record: Record) -> Floats:
 
 
 def _beta(policy: BetaThompson, record: Record, part: slice) -> Floats:
-    """The same for beta draws on a grid of x = log(b / (1 - b)); see `policies.beta_draws`."""
+    """The chances of the logged arms from beta draws, on a grid of x = log(b / (1 - b)); see `policies.beta_draws`."""
     a = policy.alpha + record.sums[part]
     c = policy.beta + record.pulls[part] - record.sums[part]
     peak, spread = np.log(a / c), 6 * np.sqrt(1 / a + 1 / c)

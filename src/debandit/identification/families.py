@@ -33,7 +33,7 @@ def in_sds(low: float, high: float, points: int) -> Range:
 
 
 def level(low: float, high: float, points: int) -> Range:
-    """A level of rewards, so many standard deviations from their mean."""
+    """A level of rewards, this many standard deviations from their mean."""
     return Range(low, high, points, lambda x, record: record.mean + x * record.sd)
 
 
@@ -54,7 +54,7 @@ class Family:
     read_off: ReadOff = nothing
     fixed: Mapping[str, Any] = field(default_factory=dict)
     odds: float = 1.0  # how likely beforehand, relative to the rules of textbooks
-    arm_count: int | None = None  # if the rule is for so many arms only
+    arm_count: int | None = None  # if the rule is for this many arms only
     binary: bool = False  # competes for 0/1 rewards only, although it runs with others
 
     @property

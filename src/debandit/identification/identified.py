@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from debandit.errors import listed
-from debandit.identification.score import Fit
+from debandit.identification.score import Scored
 from debandit.policies import Policy
 from debandit.policies.policy import SELDOM_CHANGED
 from debandit.tables import Column, render
@@ -122,7 +122,7 @@ _VERDICTS = {
 }
 
 
-def ranked(fits: Sequence[Fit], *, horizon: int, arm_count: int) -> Identified:
+def ranked(fits: Sequence[Scored], *, horizon: int, arm_count: int) -> Identified:
     """Weights are posterior probabilities, because a score is the logarithm of prior odds times evidence."""
     order = sorted(fits, key=lambda fit: -fit.score)
     scores = np.array([fit.score for fit in order])

@@ -26,7 +26,7 @@ ReadOff = Callable[[type[Policy], Options, Record], Seen]
 
 
 def nothing(_rule: type[Policy], _fixed: Options, _record: Record) -> Seen:
-    """For rules whose options must be searched for."""
+    """Nothing is read off for rules whose options must be searched for."""
     return Seen({})
 
 
@@ -61,7 +61,7 @@ def shares(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
     return Seen({"weights": weights}, likelihood - evidence)
 
 
-class Interval(NamedTuple):
+class Span(NamedTuple):
     """The values of an option that agree with the most rounds."""
 
     low: float
@@ -73,7 +73,7 @@ def linear_option(name: str) -> ReadOff:
     """An option c of a deterministic rule whose scores are mean + c * bonus: the c that agree with most rounds."""
 
     def read_off(rule: type[Policy], fixed: Options, record: Record) -> Seen:
-        found = agreeing_interval(rule(**fixed, **{name: 1.0}), record)
+        found = agreeing_span(rule(**fixed, **{name: 1.0}), record)
         default = getattr(rule(), name)
         value = default if found.low < default < found.high else roundest(found.low, found.high)
         note = f"any {name} between {found.low:.5g} and {found.high:.5g} makes the same choices"
@@ -83,13 +83,13 @@ def linear_option(name: str) -> ReadOff:
     return read_off
 
 
-def _surprise(interval: Interval, unit: float) -> float:
-    """-ln of the interval's share of all magnitudes from 1/100 to 100 units: what is fine-tuned is charged for."""
-    low, high = (float(np.clip(end / unit, 0.01, 100.0)) for end in interval[:2])
+def _surprise(span: Span, unit: float) -> float:
+    """-ln of the span's share of all magnitudes from 1/100 to 100 units: what is fine-tuned is charged for."""
+    low, high = (float(np.clip(end / unit, 0.01, 100.0)) for end in span[:2])
     return -math.log(max(math.log(high / low), 1e-3) / math.log(10_000))
 
 
-def agreeing_interval(unit: Policy, record: Record) -> Interval:
+def agreeing_span(unit: Policy, record: Record) -> Span:
     """Exactly which c > 0 agree with most rounds, if `unit` is the rule with c = 1; the widest interval of them.
 
     Arm a has the highest score if c (bonus_a - bonus_j) >= mean_j - mean_a for every other arm j: each round allows an
@@ -101,13 +101,13 @@ def agreeing_interval(unit: Policy, record: Record) -> Interval:
     starts, stops = ends[:-1], ends[1:]
     agreeing = np.searchsorted(low, starts, side="right") - np.searchsorted(high, starts, side="right")
     best = np.lexsort([stops - starts, agreeing])[-1]
-    return Interval(float(starts[best]), float(stops[best]), int(agreeing[best]))
+    return Span(float(starts[best]), float(stops[best]), int(agreeing[best]))
 
 
 def _allowed(unit: Policy, record: Record) -> tuple[Floats, Floats]:
     """Between which c > 0 each round after the opening agrees; at none where low >= high."""
     rule = unit.rule(record.arm_count, record.horizon)
-    free = slice(rule.opening * record.arm_count, None)
+    free = slice(unit.opening * record.arm_count, None)
     arms, n, s = record.arms[free], record.pulls[free], record.sums[free]
     mean = np.divide(s, n, out=np.zeros(s.shape), where=n > 0)
     bonus = rule.level[free, None] * rule.width[n]

@@ -1,43 +1,23 @@
 """The log as the rules saw it: the totals before every round."""
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from debandit.engine.data import Floats, Ints
-from debandit.policies.choices import before, variances_before
+from debandit.engine.data import Floats
+from debandit.policies.history import History
 
 
-class _Record(NamedTuple):
-    arms: Ints  # (T,)
-    rewards: Floats
-    arm_count: int
-    pulls: Ints  # (T, K), before each round
-    sums: Floats
-
-
-class Record(_Record):
+class Record(History):
     """A log with everything that is needed to try rules on it."""
-
-    @classmethod
-    def of(cls, arms: Ints, rewards: Floats, arm_count: int) -> "Record":
-        """Add up what was known before every round."""
-        return cls(arms, rewards, arm_count, *before(arms, rewards, arm_count))
 
     def first(self, rounds: int) -> "Record":
         """The beginning of it."""
-        arms, rewards, arm_count, pulls, sums = self
-        return Record(arms[:rounds], rewards[:rounds], arm_count, pulls[:rounds], sums[:rounds])
-
-    @property
-    def horizon(self) -> int:
-        """The number of rounds."""
-        return len(self.arms)
+        return Record(self.arms[:rounds], self.rewards[:rounds], self.arm_count)
 
     @cached_property
     def mean(self) -> float:
-        """Of all rewards."""
+        """The mean of all rewards."""
         return float(self.rewards.mean())
 
     @cached_property
@@ -46,12 +26,7 @@ class Record(_Record):
         return float(self.rewards.std()) or abs(self.mean) or 1.0
 
     @cached_property
-    def variances(self) -> Floats:
-        """Each arm's variance (divisor n) before every round."""
-        return variances_before(self.arms, self.rewards, self.arm_count)
-
-    @cached_property
-    def known(self) -> dict[tuple[float, ...], tuple[Floats, Floats]]:
+    def tried(self) -> dict[tuple[float, ...], tuple[Floats, Floats]]:
         """What rules have already worked out, by their options."""
         return {}
 

@@ -19,7 +19,7 @@ BROKEN = math.log(100)  # the charge for such a log
 
 
 @dataclass(frozen=True)
-class Fit:
+class Scored:
     """One rule on one log."""
 
     policy: Policy
@@ -34,7 +34,7 @@ class Fit:
         return self.log_likelihood - self.charge
 
 
-def fitted(policy: Policy, record: Record, charge: float = 0.0, note: str = "") -> Fit:
+def fitted(policy: Policy, record: Record, charge: float = 0.0, note: str = "") -> Scored:
     """Score one rule: `charge` is for its numbers. If some rounds are impossible for it, they are lapses."""
     chances = np.nan_to_num(logged_chances(policy, record))
     impossible = int((chances < IMPOSSIBLE).sum())
@@ -42,7 +42,7 @@ def fitted(policy: Policy, record: Record, charge: float = 0.0, note: str = "") 
     if impossible:
         chances = (1 - LAPSES) * chances + LAPSES / record.arm_count
         charge += BROKEN
-    return Fit(policy, float(np.log(np.minimum(chances, 1.0)).sum()), impossible, charge, note)
+    return Scored(policy, float(np.log(np.minimum(chances, 1.0)).sum()), impossible, charge, note)
 
 
 def plain_log_likelihood(policy: Policy, record: Record) -> float:
@@ -57,7 +57,7 @@ def per_number(horizon: int) -> float:
 
 
 def _charge(policy: Policy) -> float:
-    """Of initial pulls and of words; numbers are charged where they are found."""
+    """The charge for initial pulls and for words; numbers are charged where they are found."""
     options, usual = policy.options(), policy.defaults()
     moved = [
         (usual[name], value)

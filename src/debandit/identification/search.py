@@ -12,18 +12,18 @@ from debandit.errors import InputError
 from debandit.identification.families import Family, Range
 from debandit.identification.read_off import Options
 from debandit.identification.record import Record
-from debandit.identification.score import Fit, fitted, per_number, plain_log_likelihood
+from debandit.identification.score import Scored, fitted, per_number, plain_log_likelihood
 from debandit.policies import Policy
 
 SEARCHED = 2000  # rounds that the search looks at; all of them count for the score
-NEAR = 10.0  # families whose evidence is so much smaller than the best one's, in logarithms, are not searched further
+NEAR = 10.0  # families are not searched further if the logarithm of their evidence is lower than the best one's by this
 
 
-def best_fits(families: Iterable[Family], record: Record) -> list[Fit]:
-    """For every rule its likeliest options; the charge makes the score the logarithm of odds times evidence."""
+def best_fits(families: Iterable[Family], record: Record) -> list[Scored]:
+    """The likeliest options of every rule; the charge makes the score the logarithm of odds times evidence."""
     found = [(family, fit) for family in families if (fit := _on_grid(family, record)) is not None]
     top = max(fit.score for _, fit in found)
-    best: dict[str, Fit] = {}
+    best: dict[str, Scored] = {}
     for family, fit in found:
         fit = _refined(family, fit, record) if family.free and fit.score > top - NEAR else fit
         known = best.get(fit.policy.name)
@@ -31,15 +31,15 @@ def best_fits(families: Iterable[Family], record: Record) -> list[Fit]:
     return list(best.values())
 
 
-def _together(one: Fit, other: Fit) -> Fit:
+def _together(one: Scored, other: Scored) -> Scored:
     """Two lines of one rule: the evidence of both, and the member of the better one."""
     better = max(one, other, key=lambda fit: fit.score)
     return replace(better, charge=better.log_likelihood - float(np.logaddexp(one.score, other.score)))
 
 
-def _on_grid(family: Family, record: Record) -> Fit | None:
+def _on_grid(family: Family, record: Record) -> Scored | None:
     """The average likelihood over the grid of options, and the best point of it."""
-    fits: list[Fit] = []
+    fits: list[Scored] = []
     seen = family.read_off(family.rule, dict(family.fixed), record)
     grids = [_grid(family.rule, name, r, record) for name, r in family.free.items()]
     for opening in _openings(family.rule, record):
@@ -77,7 +77,7 @@ def _built(rule: type[Policy], options: Options) -> Policy | None:
         return None
 
 
-def _refined(family: Family, fit: Fit, record: Record) -> Fit:
+def _refined(family: Family, fit: Scored, record: Record) -> Scored:
     """Maximum likelihood from the best point of the grid, and the evidence by BIC if the grid is too coarse for it."""
     numbers = _likeliest(fit.policy, family.free, record.first(SEARCHED))
     better = fitted(replace(fit.policy, **numbers), record, note=fit.note)  # type: ignore[type-var]  # all rules are dataclasses
@@ -88,7 +88,7 @@ def _refined(family: Family, fit: Fit, record: Record) -> Fit:
 
 
 def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> dict[str, float]:
-    """By Nelder-Mead; three digits are more than a log can tell."""
+    """The likeliest numbers by Nelder-Mead; three digits are more than a log can tell."""
     from scipy.optimize import minimize
 
     def options(point: Floats) -> dict[str, float]:
@@ -115,6 +115,6 @@ def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> 
 
 
 def _scale(value: float, r: Range, record: Record) -> float:
-    """Where on its scale a number is; the nearest of many points is near enough to begin with."""
+    """The place of a number on its scale; the nearest of many points is near enough to begin with."""
     points = np.linspace(r.low, r.high, 10 * r.points)
     return float(points[np.argmin([abs(r.value(x, record) - value) for x in points])])

@@ -6,18 +6,14 @@ from debandit import spec
 from debandit.engine.binding import import_file
 from debandit.errors import InputError, shorten
 from debandit.policies.adapters import MABWiserRule, RiverRule
-from debandit.policies.batched import Batched
 from debandit.policies.beta_thompson import BetaThompson
-from debandit.policies.decaying_epsilon_greedy import DecayingEpsilonGreedy
-from debandit.policies.epsilon_greedy import EpsilonGreedy
 from debandit.policies.etc import ExploreThenCommit
 from debandit.policies.exp3 import Exp3
-from debandit.policies.fixed_weights import FixedWeights
-from debandit.policies.floor import Floor
-from debandit.policies.greedy import Greedy
+from debandit.policies.fixed_weights import FixedWeights, Uniform
+from debandit.policies.greedy import DecayingEpsilonGreedy, EpsilonGreedy, Greedy
 from debandit.policies.kl_ucb import KLUCB
-from debandit.policies.objects import ObjectRule
-from debandit.policies.own import ScoreRule, SelectRule
+from debandit.policies.object_rules import ObjectRule
+from debandit.policies.own_rules import ScoreRule, SelectRule
 from debandit.policies.play_the_winner import PlayTheWinner
 from debandit.policies.policy import Policy
 from debandit.policies.softmax import Softmax
@@ -28,8 +24,7 @@ from debandit.policies.top_two_thompson import TopTwoThompson
 from debandit.policies.ts_postdiff import TSPostDiff
 from debandit.policies.ucb import UCB
 from debandit.policies.ucb_tuned import UCBTuned
-from debandit.policies.uniform import Uniform
-from debandit.policies.warm_up import WarmUp
+from debandit.policies.wrappers import Batched, Floor, WarmUp
 
 _CLASSES: tuple[type[Policy], ...] = (
     ExploreThenCommit,

@@ -15,8 +15,9 @@ from inspect import isclass, signature
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from debandit.checks import whole
 from debandit.errors import InputError, quoted, shorten
-from debandit.policies.objects import ObjectRule
+from debandit.policies.object_rules import ObjectRule
 
 Makers = Mapping[str, Callable[..., Any]]
 _ANYTHING = "For anything else write an ObjectRule: its make() may return what it likes."
@@ -30,6 +31,7 @@ class _Adapter(ObjectRule):
     policy: str
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.policy, str):
             object.__setattr__(self, "policy", self._written(self.policy))
         self._build(0)
@@ -72,11 +74,7 @@ class MABWiserRule(_Adapter):
 
     name: ClassVar[str] = "mabwiser"
     example: ClassVar[str] = "mabwiser(policy=EpsilonGreedy(epsilon=0.1))"
-    initial_pulls: int = 1
-
-    def __post_init__(self) -> None:
-        self._check_number("initial_pulls", low=0, whole=True)
-        super().__post_init__()
+    initial_pulls: int = whole(1)
 
     def make(self, arm_count: int, horizon: int, seed: int) -> "_MABWiser":
         mab = _package("mabwiser.mab").MAB(list(range(arm_count)), self._build(seed), seed=seed)

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.policies.choices import product_of_others
+from debandit.policies.normal_draws import product_of_others
 
+LEAST = 0.05  # of a and c; below it draws pile up at 0 and 1 so closely that doubles cannot tell them apart
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 DROPS = np.linspace(0, 8.6, 6)[1:] ** 2 / 2  # of the log-density from the peak to the ends of an arm's panels
 BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long that 1 + e^x bends within one panel

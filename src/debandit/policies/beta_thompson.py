@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats, Ints, RuleData, rule_data
-from debandit.policies.beta_draws import highest_beta, second_higher
-from debandit.policies.choices import after_opening
+from debandit.checks import number, whole
+from debandit.engine.data import Floats, Ints, Rounds, RuleData, rule_data
+from debandit.policies.beta_draws import LEAST, highest_beta, second_higher
 from debandit.policies.policy import Policy
 
 LONGEST_TABLE = 1000  # rounds
-CELLS_PER_STATE = 2000  # a cell of a table costs so much less than the quadrature of one state
+CELLS_PER_STATE = 2000  # a cell of a table costs this much less than the quadrature of one state
 
 
 @dataclass(frozen=True)
@@ -22,32 +21,24 @@ class BetaThompson(Policy):
     name: ClassVar[str] = "beta_thompson"
     randomised: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
-    alpha: float = 1.0
-    beta: float = 1.0
-    initial_pulls: int = 0
-
-    def __post_init__(self) -> None:
-        # below 0.05 the draws pile up at 0 and 1 so closely that doubles cannot tell them apart
-        self._check_number("alpha", low=0.05)
-        self._check_number("beta", low=0.05)
-        self._check_initial_pulls(0)
+    alpha: float = number(1.0, low=LEAST)
+    beta: float = number(1.0, low=LEAST)
+    initial_pulls: int = whole(0)
 
     @property
     def kernel(self) -> str:
         return "debandit.engine.compiled.beta"
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(opening=self.opening, parameters=(self.alpha, self.beta))
+        return rule_data(parameters=(self.alpha, self.beta))
 
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        return after_opening(self.opening, t, pulls, sums, lambda _, n, s: self._free(n, s, horizon))
-
-    def _free(self, pulls: Floats, sums: Floats, horizon: int) -> Floats:
-        rows, wins = pulls.astype(np.int64), sums.astype(np.int64)
-        if rows.shape[-1] == 2 and horizon <= LONGEST_TABLE:
-            return self._by_tables(rows, wins, horizon)
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        arm_count = pulls.shape[-1]
+        rows, wins = (part.reshape(-1, arm_count).astype(np.int64) for part in (pulls, sums))
+        if arm_count == 2 and horizon <= LONGEST_TABLE:
+            return self._by_tables(rows, wins, horizon).reshape(pulls.shape)
         states, back = np.unique(np.concatenate([rows, wins], axis=-1), axis=0, return_inverse=True)
-        return self._by_quadrature(*np.split(states, 2, axis=-1))[back.reshape(-1)]
+        return self._by_quadrature(*np.split(states, 2, axis=-1))[back.reshape(-1)].reshape(pulls.shape)
 
     def _by_quadrature(self, pulls: Ints, wins: Ints) -> Floats:
         return highest_beta(np.add(self.alpha, wins, dtype=np.float64), self.beta + (pulls - wins).astype(np.float64))

@@ -5,9 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from debandit.engine.conditions import Conditions
-from debandit.engine.data import Floats, Ints, RuleData, rule_data
-from debandit.policies.choices import before, index_probabilities
+from debandit.checks import choice, whole
+from debandit.engine.conditions import FREE, Conditions
+from debandit.engine.data import TIES, Floats, Ints, Rounds, RuleData, rule_data
+from debandit.policies.choices import certain
+from debandit.policies.history import NO_SCORES, History, Replay
 from debandit.policies.policy import Policy
 
 
@@ -17,41 +19,47 @@ class ExploreThenCommit(Policy):
 
     name: ClassVar[str] = "etc"
     randomised: ClassVar[bool] = False
-    pulls: int = 10
-    ties: str = "first"
-
-    def __post_init__(self) -> None:
-        self._check_number("pulls", low=1, high=10**8, whole=True)
-        self._check_ties()
+    pulls: int = whole(10, low=1)
+    ties: str = choice(*TIES)
 
     @property
     def opening(self) -> int:
         return self.pulls
 
     def conditions(self, arm_count: int, horizon: int) -> Conditions:
-        return super().conditions(arm_count, horizon)._replace(commit=True)
+        return Conditions(self.opening, commit=True)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(opening=self.opening, hold=True, ties=self.ties)
+        return rule_data(ties=self.ties)
 
     @property
     def by_totals(self) -> bool:
         """Not under a floor or after a warm-up, for what it committed to need not be what it has pulled most."""
         return False
 
-    def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        """What it commits to in the first round of its own it stays with, whatever the numbers of pulls are by then."""
-        horizon = arms.shape[-1]
-        pulls, sums = before(arms, rewards, arm_count)
-        free = self.rule(arm_count, horizon)._replace(hold=False)
-        best = index_probabilities(free, known, pulls[..., known, :], sums[..., known, :])
-        first = np.argmax(prescribed < 0, axis=-1)[..., None]
-        committed = np.take_along_axis(best, first[..., None], axis=-2)
-        if self.ties == "random":  # what it drew among equals is what it pulled
-            drawn = np.take_along_axis(arms, first, axis=-1)[..., None] == np.arange(arm_count)
-            later = np.arange(horizon)[:, None] > first[..., None]
-            committed = np.where(later & (committed.max(axis=-1, keepdims=True) < 1), drawn, committed)
-        return np.broadcast_to(committed, best.shape)
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        committed = pulls > self.pulls
+        first = certain(np.argmax(committed, axis=-1), pulls.shape[-1])
+        return np.where(committed.any(axis=-1, keepdims=True), first, super().free_chances(t, pulls, sums, horizon))
 
-    def known_scores(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        return np.full((*arms.shape, arm_count), np.nan)
+    def free_scores(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        committed = pulls > self.pulls
+        others = committed.any(axis=-1, keepdims=True) & ~committed
+        return np.where(others, -np.inf, super().free_scores(t, pulls, sums, horizon))
+
+    def answer(self, history: History) -> Replay | None:
+        """Without wrappers its pulls show what it committed to; else its first free choice is worked out and kept."""
+        if not history.conditions.wrapped:
+            return self._by_totals(history)
+        if self.ties == "random" and history.conditions.floor > 0:
+            return None  # the log does not show which of equals it drew
+        known, (pulls, sums) = history.known, history.totals(np.arange(history.horizon))
+        best = super().free_chances(known, pulls[..., known, :], sums[..., known, :], history.horizon)
+        first = np.argmax(history.prescribed == FREE, axis=-1)[..., None]
+        kept = np.take_along_axis(best, first[..., None], axis=-2)
+        if self.ties == "random":  # what it drew among equals is what it pulled
+            drawn = np.take_along_axis(history.arms, first, axis=-1)[..., None] == np.arange(history.arm_count)
+            later = history.rounds[:, None] > first[..., None]
+            kept = np.where(later & (kept.max(axis=-1, keepdims=True) < 1), drawn, kept)
+        shape = (*history.arms.shape[:-1], len(history.rounds), history.arm_count)
+        return Replay(np.broadcast_to(kept, shape), NO_SCORES)

@@ -5,9 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from debandit.engine.data import Floats, Ints
+from debandit.checks import number
+from debandit.engine.data import Floats
 from debandit.engine.draws import uniform
-from debandit.policies.own import SelectRule
+from debandit.policies.history import NO_SCORES, History, Replay
+from debandit.policies.own_rules import SelectRule
 
 
 @dataclass(frozen=True)
@@ -19,15 +21,13 @@ class Exp3(SelectRule):
 
     name: ClassVar[str] = "exp3"
     randomised: ClassVar[bool] = True
-    gamma: float = 0.1
-    low: float = 0.0
-    high: float = 1.0
+    gamma: float = number(0.1, low=1e-9, high=1)
+    low: float = number(0.0)
+    high: float = number(1.0)
     initial_pulls = 0  # arms without pulls have weights as well
 
     def __post_init__(self) -> None:
-        self._check_number("gamma", low=1e-9, high=1)
-        self._check_number("low", low=-1e100)
-        self._check_number("high", low=-1e100)
+        super().__post_init__()
         self._check(self.low < self.high, "low must be below high")
 
     def states(self, arm_count: int) -> int:
@@ -56,14 +56,17 @@ class Exp3(SelectRule):
         arm_count = len(state) // 2
         state[arm] += gamma * (reward - low) / (high - low) / (arm_count * state[arm_count + arm])
 
-    def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
-        horizon = arms.shape[-1]
-        paths, values = arms.reshape(-1, horizon), rewards.reshape(-1, horizon)
-        scaled, rows = (values - self.low) / (self.high - self.low), np.arange(len(paths))
-        logs, chances = np.zeros((len(paths), arm_count)), np.empty((len(paths), horizon, arm_count))
-        for t in range(horizon):
+    def answer(self, history: History) -> Replay:
+        """A reward changes its weight when the rule hears of it, by the probability with which its arm was drawn."""
+        (paths, rewards), arm_count = history.paths, history.arm_count
+        scaled, rows = (rewards - self.low) / (self.high - self.low), np.arange(len(paths))
+        logs, chances = np.zeros((len(paths), arm_count)), np.empty((*paths.shape, arm_count))
+        heard = 0
+        for t, known in enumerate(history.known.tolist()):
+            for late in range(heard, known):
+                at = rows, paths[:, late]
+                logs[at] += self.gamma * scaled[:, late] / (arm_count * chances[:, late][at])
+            heard = known
             weights = np.exp(logs - logs.max(axis=1, keepdims=True))
             chances[:, t] = (1 - self.gamma) * weights / weights.sum(axis=1, keepdims=True) + self.gamma / arm_count
-            at = rows, paths[:, t]
-            logs[at] += self.gamma * scaled[:, t] / (arm_count * chances[:, t][at])
-        return chances.reshape(*arms.shape, arm_count)
+        return Replay(chances.reshape(*history.arms.shape, arm_count)[..., history.rounds, :], NO_SCORES)

@@ -1,15 +1,26 @@
-"""No learning, but not all arms alike."""
+"""No learning at all: the control groups among the rules."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats, RuleData, rule_data
+from debandit.engine.data import Floats, Ints, Rounds, RuleData, rule_data
 from debandit.engine.draws import uniform
 from debandit.errors import InputError
-from debandit.policies.own import SelectRule
+from debandit.policies.own_rules import SelectRule
+from debandit.policies.policy import Policy
+
+
+@dataclass(frozen=True)
+class Uniform(Policy):
+    """Every round any arm with equal probability. Its sample means are unbiased."""
+
+    name: ClassVar[str] = "uniform"
+    randomised: ClassVar[bool] = True
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        return rule_data(explore=np.ones(horizon))
 
 
 @dataclass(frozen=True)
@@ -43,9 +54,8 @@ class FixedWeights(SelectRule):
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(parameters=(*np.cumsum(self._shares(arm_count))[:-1], 1.0))
 
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        shape = np.shape(pulls)
-        return np.broadcast_to(self._shares(shape[-1]), shape).copy()
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        return np.broadcast_to(self._shares(pulls.shape[-1]), pulls.shape)
 
     def _shares(self, arm_count: int) -> Floats:
         if len(self.weights) != arm_count:

@@ -1,9 +1,12 @@
-"""Greedy: no exploration beyond the initial pulls."""
+"""Greedy, and epsilon-greedy with as much exploration throughout or less and less of it."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from debandit.engine.data import RuleData, rule_data
+import numpy as np
+
+from debandit.checks import choice, number, whole
+from debandit.engine.data import TIES, RuleData, rule_data
 from debandit.policies.policy import Policy
 
 
@@ -13,12 +16,38 @@ class Greedy(Policy):
 
     name: ClassVar[str] = "greedy"
     randomised: ClassVar[bool] = False
-    initial_pulls: int = 1
-    ties: str = "first"
-
-    def __post_init__(self) -> None:
-        self._check_initial_pulls(1)
-        self._check_ties()
+    initial_pulls: int = whole(1, low=1)
+    ties: str = choice(*TIES)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(opening=self.opening, ties=self.ties)
+        return rule_data(ties=self.ties)
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(Policy):
+    """After `initial_pulls` of each arm with probability epsilon any arm (the greedy one too), or the highest mean."""
+
+    name: ClassVar[str] = "epsilon_greedy"
+    randomised: ClassVar[bool] = True
+    epsilon: float = number(0.05, low=0, high=1)
+    initial_pulls: int = whole(1, low=1)
+    ties: str = choice(*TIES)
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        return rule_data(explore=np.full(horizon, float(self.epsilon)), ties=self.ties)
+
+
+@dataclass(frozen=True)
+class DecayingEpsilonGreedy(Policy):
+    """Epsilon-greedy with epsilon_t = min(1, scale / t^power) in round t = 1, 2, ..."""
+
+    name: ClassVar[str] = "decaying_epsilon_greedy"
+    randomised: ClassVar[bool] = True
+    scale: float = number(5.0, low=0)
+    power: float = number(1.0, low=0, high=10)
+    initial_pulls: int = whole(1, low=1)
+    ties: str = choice(*TIES)
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        explore = np.minimum(1.0, self.scale / np.arange(1, horizon + 1) ** float(self.power))
+        return rule_data(explore=explore, ties=self.ties)

@@ -5,7 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from debandit.policies.own import ScoreRule
+from debandit.checks import choice, number, whole
+from debandit.engine.data import TIES
+from debandit.policies.own_rules import ScoreRule
 
 
 @dataclass(frozen=True)
@@ -15,14 +17,9 @@ class KLUCB(ScoreRule):
     name: ClassVar[str] = "kl_ucb"
     randomised: ClassVar[bool] = False
     binary_rewards: ClassVar[bool] = True
-    c: float = 0.0
-    initial_pulls: int = 1
-    ties: str = "first"
-
-    def __post_init__(self) -> None:
-        self._check_number("c", low=0)
-        self._check_initial_pulls(1)
-        self._check_ties()
+    c: float = number(0.0, low=0)
+    initial_pulls: int = whole(1, low=1)
+    ties: str = choice(*TIES)
 
     @staticmethod
     def score(mean: float, pulls: float, t: float, c: float) -> float:

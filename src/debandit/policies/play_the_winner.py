@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats
+from debandit.checks import number
+from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import uniform
-from debandit.policies.own import SelectRule
+from debandit.policies.own_rules import SelectRule
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,9 @@ class PlayTheWinner(SelectRule):
     name: ClassVar[str] = "play_the_winner"
     randomised: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
-    balls: float = 1.0
-    added: float = 1.0
+    balls: float = number(1.0, low=1e-9)
+    added: float = number(1.0, low=0)
     initial_pulls = 0  # the urn draws from the first round on
-
-    def __post_init__(self) -> None:
-        self._check_number("balls", low=1e-9)
-        self._check_number("added", low=0)
 
     @staticmethod
     def select(pulls: Floats, sums: Floats, random: Any, balls: float, added: float) -> int:
@@ -41,9 +37,8 @@ class PlayTheWinner(SelectRule):
                 return arm
         return last
 
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        n, s = np.asarray(pulls, dtype=np.float64), np.asarray(sums, dtype=np.float64)
-        losses = n - s
-        from_others = (losses.sum(axis=-1, keepdims=True) - losses) / (n.shape[-1] - 1)
-        urn = self.balls + self.added * (s + from_others)
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        losses = pulls - sums
+        from_others = (losses.sum(axis=-1, keepdims=True) - losses) / (pulls.shape[-1] - 1)
+        urn = self.balls + self.added * (sums + from_others)
         return np.asarray(urn / urn.sum(axis=-1, keepdims=True))

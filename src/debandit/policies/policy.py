@@ -9,32 +9,37 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from debandit.checks import check_fields
 from debandit.engine.binding import class_of
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import TIES, Floats, Ints, RuleData
-from debandit.engine.kernels import KernelName, ObjectKernel
-from debandit.errors import InputError, shorten
+from debandit.engine.data import Floats, Ints, Rounds, RuleData
+from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
+from debandit.errors import InputError
 from debandit.log import ExperimentLog
-from debandit.policies.choices import before, index_probabilities, index_scores, totals_at
+from debandit.policies.choices import chances_under, index_chances, index_scores
+from debandit.policies.history import History, Replay
 
-INDEX = "debandit.engine.compiled.index"
 SELDOM_CHANGED = ("initial_pulls", "ties")  # not worth a word where they are as usual
 
 
 class Policy(ABC):
-    """The rule that chose the arms. Subclasses are frozen dataclasses whose fields are the rule's parameters."""
+    """The rule that chose the arms. Subclasses are frozen dataclasses whose fields are the rule's parameters.
+
+    A rule that goes by totals says its `free_chances`; one that looks at more overrides `answer`.
+    """
 
     name: ClassVar[str]
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
     randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
 
+    def __post_init__(self) -> None:
+        check_fields(self, self.name)
+        if getattr(self, "ties", "") == "random":
+            object.__setattr__(self, "randomised", True)
+
     @abstractmethod
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         """The rule as data for the compiled loop."""
-
-    def conditions(self, arm_count: int, horizon: int) -> Conditions:
-        """The conditions under which it is played."""
-        return Conditions(self.opening)
 
     @property
     def kernel(self) -> KernelName | ObjectKernel:
@@ -42,36 +47,18 @@ class Policy(ABC):
         return INDEX
 
     @property
+    def core(self) -> "Policy":
+        """The rule inside all wrappers."""
+        return self
+
+    @property
     def opening(self) -> int:
         """Forced initial pulls of each arm, in index order."""
         return int(getattr(self, "initial_pulls", 0))
 
-    @property
-    def core(self) -> "Policy":
-        """The rule itself, without wrappers around it."""
-        return self
-
-    def options(self) -> dict[str, Any]:
-        """The rule's parameters and their values."""
-        return {name: getattr(self, name) for name in self.defaults()}
-
-    @classmethod
-    def defaults(cls) -> dict[str, Any]:
-        """The rule's parameters and what they are unless one says otherwise."""
-        return {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]  # all are dataclasses
-
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        """P(arm chosen in round t | the totals before it), t counted from 0.
-
-        The totals have shape (..., K), and so has the answer; t is a number or has their leading axes.
-        """
-        if self.kernel != INDEX:
-            raise InputError(
-                f"{self.name} has code of its own and does not say how likely its choices are",
-                where="policy",
-                remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
-            )
-        return index_probabilities(_tables(self, np.shape(pulls)[-1], horizon), t, pulls, sums)
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        """The conditions under which it is played."""
+        return Conditions(self.opening)
 
     def in_log(self, log: ExperimentLog) -> "Policy":
         """The rule as it ran in this log's batches, if it has any."""
@@ -83,77 +70,81 @@ class Policy(ABC):
             )
         return self
 
+    def in_large_batches(self, arm_count: int, horizon: int) -> bool:
+        """Whether it only ever sees sums of many rewards."""
+        return self.by_totals and self.conditions(arm_count, horizon).in_large_batches
+
     @property
     def by_totals(self) -> bool:
         """Whether its chances follow from totals alone, so that whole batches can be drawn at once."""
-        answers = self.kernel == INDEX or type(self).probabilities is not Policy.probabilities
-        return answers and type(self).path_probabilities is Policy.path_probabilities
+        own = type(self)
+        says = own.free_chances is not Policy.free_chances or own.probabilities is not Policy.probabilities
+        return says or self.kernel == INDEX
 
-    def in_large_batches(self, arm_count: int, horizon: int) -> bool:
-        """Whether it only ever sees sums of many rewards."""
-        return False
+    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
+        """P(arm chosen in round t | the totals before it), t counted from 0.
 
-    def batch_chances(self, known: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
-        """Of every arm in a batch that begins after `known` rounds with these totals, of shape (..., K)."""
-        return self.probabilities(known, pulls, sums, horizon)
+        The totals have shape (..., K), and so has the answer; t is a number or has their leading axes.
+        """
+        conditions = self.conditions(np.shape(pulls)[-1], horizon)
+        if len(conditions.ends) or (conditions.commit and conditions.wrapped):
+            what = f"the choices of {self} do not follow from totals alone"
+            raise InputError(what, where="policy", remedy="Give the whole log.")
+        return chances_under(conditions, t, pulls, sums, lambda t, n, s: self.free_chances(t, n, s, horizon))
+
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        """The probabilities where nothing is prescribed, if the rule has heard of t rounds."""
+        if type(self).probabilities is not Policy.probabilities:  # a rule of a user
+            return np.asarray(self.probabilities(t, pulls, sums, horizon))
+        if self.kernel != INDEX:
+            raise cannot_say(self)
+        return index_chances(_tables(self, pulls.shape[-1], horizon), t, pulls, sums)
+
+    def free_scores(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        """The scores whose highest is chosen; NaN where the choice does not go by scores."""
+        if self.kernel != INDEX:
+            return np.full(pulls.shape, np.nan)
+        return index_scores(_tables(self, pulls.shape[-1], horizon), t, pulls, sums)
+
+    def replay(self, history: History) -> Replay | None:
+        """How likely it was to choose each arm in the asked rounds of logs; None if it cannot say."""
+        seen = history.under(self.conditions(history.arm_count, history.horizon))
+        with np.errstate(invalid="ignore", divide="ignore"):  # an arm may lack pulls where the choice is prescribed
+            answer = self.core.answer(seen)
+        if answer is None:
+            return None
+        chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds])
+        scored = seen.free[..., None] & (seen.conditions.floor == 0)
+        return Replay(chances, np.broadcast_to(np.where(scored, answer.scores, np.nan), chances.shape))
+
+    def answer(self, history: History) -> Replay | None:
+        """What the rule itself says where its choice is free; elsewhere anything."""
+        return self._by_totals(history) if self.by_totals else None
+
+    def _by_totals(self, history: History) -> Replay:
+        """The answer from totals; the rule is asked once for all rounds that have heard of the same rewards."""
+        asked = np.any(history.free.reshape(-1, len(history.rounds)), axis=0)
+        moments, back = np.unique(history.known[history.rounds[asked]], return_inverse=True)
+        chances, scores = np.zeros((2, *history.free.shape, history.arm_count))
+        if len(moments):
+            known = moments, *history.totals(moments), history.horizon
+            chances[..., asked, :] = self.free_chances(*known)[..., back, :]
+            scores[..., asked, :] = self.free_scores(*known)[..., back, :]
+        return Replay(chances, scores)
 
     @property
     def fingerprint(self) -> str:
         """What tells this rule from any other, besides its data for the engine."""
         return f"{type(self).__module__}.{type(self).__qualname__} {self} {self.kernel}"
 
-    def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
-        """P(arm chosen | the rounds before it) in every round of logs, from arms and rewards of shape (..., T).
+    def options(self) -> dict[str, Any]:
+        """The rule's parameters and their values."""
+        return {name: getattr(self, name) for name in self.defaults()}
 
-        The answer has shape (..., T, K). Rules that look at more than totals override it.
-        """
-        horizon = arms.shape[-1]
-        pulls, sums = before(arms, rewards, arm_count)
-        return self.probabilities(np.arange(horizon), pulls, sums, horizon)
-
-    def heard(self, arm_count: int, horizon: int) -> Ints:
-        """Of how many rounds the rule has heard before each round."""
-        return np.arange(horizon)
-
-    def at_rounds(self, rounds: Ints, arms: Ints, rewards: Floats, arm_count: int) -> tuple[Floats, Floats]:
-        """`path_probabilities` and `path_scores` of one log in some rounds only, in rising order."""
-        if not self.by_totals:
-            every = self.path_probabilities(arms, rewards, arm_count), self.path_scores(arms, rewards, arm_count)
-            return every[0][rounds], every[1][rounds]
-        return self._by_totals(rounds, *totals_at(arms, rewards, arm_count, rounds), len(arms))
-
-    def _by_totals(self, rounds: Ints, pulls: Ints, sums: Floats, horizon: int) -> tuple[Floats, Floats]:
-        chances = self.probabilities(rounds, pulls, sums, horizon)
-        if self.kernel != INDEX:
-            return chances, np.full(chances.shape, np.nan)
-        return chances, index_scores(_tables(self, pulls.shape[-1], horizon), rounds, pulls, sums)
-
-    def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        """`path_probabilities` of a rule that before round t has heard of the first known[t] rounds only.
-
-        Rounds whose arm is `prescribed` (..., T), elsewhere -1, are none of its business; what it says of them is not
-        used.
-        """
-        starts, back = np.unique(known, return_inverse=True)
-        if not self.by_totals or len(starts) == len(known):
-            return self.path_probabilities(arms, rewards, arm_count)[..., known, :]
-        totals = totals_at(arms, rewards, arm_count, starts)
-        return self.probabilities(starts, *totals, arms.shape[-1])[..., back, :]
-
-    def path_scores(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
-        """The scores whose highest is chosen, of shape (..., T, K); NaN where the choice does not go by scores."""
-        if self.kernel != INDEX or type(self).path_probabilities is not Policy.path_probabilities:
-            return np.full((*arms.shape, arm_count), np.nan)
-        horizon = arms.shape[-1]
-        return index_scores(self.rule(arm_count, horizon), np.arange(horizon), *before(arms, rewards, arm_count))
-
-    def known_scores(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        """`path_scores` of a rule that hears of its rewards late, as in `known_probabilities`."""
-        starts, back = np.unique(known, return_inverse=True)
-        if self.kernel != INDEX or len(starts) == len(known):
-            return self.path_scores(arms, rewards, arm_count)[..., known, :]
-        rule, totals = self.rule(arm_count, arms.shape[-1]), totals_at(arms, rewards, arm_count, starts)
-        return index_scores(rule, starts, *totals)[..., back, :]
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """The rule's parameters and what they are unless one says otherwise."""
+        return {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]  # all are dataclasses
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process finds the class of a user's file by the file, for it has no name to import it by."""
@@ -170,28 +161,14 @@ class Policy(ABC):
         if not holds:
             raise InputError(what, where=self.name)
 
-    def _check_number(self, parameter: str, *, low: float, high: float = 1e100, whole: bool = False) -> None:
-        """A parameter must be a (whole) number with low <= value <= high; numpy's numbers become Python's."""
-        value = getattr(self, parameter)
-        if isinstance(value, np.generic):
-            value = value.item()
-            object.__setattr__(self, parameter, value)
-        sound = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-        self._check(
-            sound and low <= value <= high,
-            f"{parameter} must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, "
-            f"not {shorten(repr(value), 30)}",
-        )
 
-    def _check_initial_pulls(self, low: int) -> None:
-        self._check_number("initial_pulls", low=low, high=10**8, whole=True)
-
-    def _check_ties(self) -> None:
-        """Breaking ties at random makes a rule randomised."""
-        ties = getattr(self, "ties", "first")
-        self._check(ties in TIES, f"ties must be {', '.join(TIES[:-1])} or {TIES[-1]}, not {shorten(repr(ties), 30)}")
-        if ties == "random":
-            object.__setattr__(self, "randomised", True)
+def cannot_say(policy: Policy) -> InputError:
+    """The complaint where a rule's chances are needed and it does not give them."""
+    return InputError(
+        f"{policy.name} has code of its own and does not say how likely its choices are",
+        where="policy",
+        remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
+    )
 
 
 @lru_cache(maxsize=4)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats
+from debandit.checks import number, whole
+from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import uniform
-from debandit.policies.choices import after_opening
-from debandit.policies.own import SelectRule
+from debandit.policies.own_rules import SelectRule
 
 
 @dataclass(frozen=True)
@@ -18,12 +17,8 @@ class Softmax(SelectRule):
 
     name: ClassVar[str] = "softmax"
     randomised: ClassVar[bool] = True
-    temperature: float = 0.1
-    initial_pulls: int = 1
-
-    def __post_init__(self) -> None:
-        self._check_number("temperature", low=1e-9)
-        self._check_initial_pulls(1)
+    temperature: float = number(0.1, low=1e-9)
+    initial_pulls: int = whole(1, low=1)
 
     @staticmethod
     def select(pulls: Floats, sums: Floats, random: Any, temperature: float) -> int:
@@ -39,10 +34,7 @@ class Softmax(SelectRule):
                 return arm
         return last
 
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        def free(_: object, n: Floats, s: Floats) -> Floats:
-            means = s / np.maximum(n, 1)  # logs of other rules may lack pulls
-            weights = np.exp((means - means.max(axis=-1, keepdims=True)) / self.temperature)
-            return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
-
-        return after_opening(self.opening, t, pulls, sums, free)
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        means = sums / np.maximum(pulls, 1)  # logs of other rules may lack pulls
+        weights = np.exp((means - means.max(axis=-1, keepdims=True)) / self.temperature)
+        return np.asarray(weights / weights.sum(axis=-1, keepdims=True))

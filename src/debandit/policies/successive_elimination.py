@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from debandit.checks import number
 from debandit.engine.data import Floats
-from debandit.policies.own import SelectRule
+from debandit.policies.own_rules import SelectRule
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,8 @@ class SuccessiveElimination(SelectRule):
 
     name: ClassVar[str] = "successive_elimination"
     randomised: ClassVar[bool] = False
-    delta: float = 0.1
-    sd: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._check_number("delta", low=1e-100, high=1)
-        self._check_number("sd", low=0)
+    delta: float = number(0.1, low=1e-100, high=1)
+    sd: float = number(1.0, low=0)
 
     def states(self, arm_count: int) -> int:
         return arm_count  # 1 for an arm that was dropped

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from debandit.checks import choice, number, whole
 from debandit.engine.data import RuleData, inverse_root, rule_data
 from debandit.policies.policy import Policy
 
@@ -18,18 +19,14 @@ class ThompsonSampling(Policy):
 
     name: ClassVar[str] = "thompson"
     randomised: ClassVar[bool] = True
-    prior_mean: float = 0.0
-    prior_sd: float = 1.0
-    noise_sd: float = 1.0
-    initial_pulls: int = 0
-    center: str = "posterior"
+    prior_mean: float = number(0.0)
+    prior_sd: float = number(1.0, low=1e-100)
+    noise_sd: float = number(1.0, low=1e-100)
+    initial_pulls: int = whole(0)
+    center: str = choice("posterior", "sample")
 
     def __post_init__(self) -> None:
-        self._check_number("prior_mean", low=-1e100)
-        self._check_number("prior_sd", low=1e-100)
-        self._check_number("noise_sd", low=1e-100)
-        self._check_initial_pulls(0)
-        self._check(self.center in ("posterior", "sample"), "center must be 'posterior' or 'sample'")
+        super().__post_init__()
         self._check(
             self.center == "posterior" or self.initial_pulls >= 1,
             "center='sample' needs initial_pulls >= 1: an arm without a pull has no sample mean",
@@ -39,7 +36,6 @@ class ThompsonSampling(Policy):
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2
         shrink = prior_pulls if self.center == "posterior" else 0.0
         return rule_data(
-            opening=self.opening,
             prior_pulls=shrink,
             prior_sum=shrink * self.prior_mean,
             width=self.noise_sd * inverse_root(horizon, prior_pulls),

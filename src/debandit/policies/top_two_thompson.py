@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats
+from debandit.checks import number, whole
+from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import normal, uniform
-from debandit.policies.choices import after_opening, certain, highest_draw
-from debandit.policies.own import SelectRule
+from debandit.policies.choices import certain
+from debandit.policies.normal_draws import highest_draw
+from debandit.policies.own_rules import SelectRule
 
 TRIES = 100
 
@@ -24,18 +25,11 @@ class TopTwoThompson(SelectRule):
 
     name: ClassVar[str] = "top_two_thompson"
     randomised: ClassVar[bool] = True
-    leader: float = 0.5
-    prior_mean: float = 0.0
-    prior_sd: float = 1.0
-    noise_sd: float = 1.0
-    initial_pulls: int = 0
-
-    def __post_init__(self) -> None:
-        self._check_number("leader", low=0, high=1)
-        self._check_number("prior_mean", low=-1e100)
-        self._check_number("prior_sd", low=1e-100)
-        self._check_number("noise_sd", low=1e-100)
-        self._check_initial_pulls(0)
+    leader: float = number(0.5, low=0, high=1)
+    prior_mean: float = number(0.0)
+    prior_sd: float = number(1.0, low=1e-100)
+    noise_sd: float = number(1.0, low=1e-100)
+    initial_pulls: int = whole(0)
 
     @staticmethod
     def select(
@@ -66,10 +60,7 @@ class TopTwoThompson(SelectRule):
                 runner_up, top = arm, mean
         return runner_up
 
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        return after_opening(self.opening, t, pulls, sums, lambda _, n, s: self._free(n, s))
-
-    def _free(self, pulls: Floats, sums: Floats) -> Floats:
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """leader p_k + (1 - leader) sum_{j != k} p_j (p_k (1 - p_j^n) / (1 - p_j) + p_j^n 1{k next to j}), n tries."""
         n0 = (self.noise_sd / self.prior_sd) ** 2
         means = (sums + n0 * self.prior_mean) / (pulls + n0)
@@ -77,7 +68,7 @@ class TopTwoThompson(SelectRule):
         arm_count = p.shape[-1]
         chances = self.leader * p
         for j in range(arm_count):
-            first = p[:, [j]]
+            first = p[..., [j]]
             others = np.where(np.arange(arm_count) == j, 0.0, p)
             tried = sum(first**i for i in range(TRIES))  # (1 - p^100) / (1 - p), without dividing by nothing
             runner_up = certain(np.argmax(np.where(np.arange(arm_count) == j, -np.inf, means), axis=-1), arm_count)

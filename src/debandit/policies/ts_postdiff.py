@@ -1,18 +1,17 @@
-"""Thompson sampling that becomes uniform where arms hardly differ."""
+"""Thompson sampling that becomes uniform where the arms differ by little."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from debandit.engine.data import Floats, RuleData
+from debandit.checks import number, whole
+from debandit.engine.data import Floats, Ints, Rounds, RuleData
 from debandit.engine.draws import beta as beta_draw
 from debandit.engine.draws import uniform
 from debandit.errors import InputError
-from debandit.policies.beta_draws import closer_than, highest_beta
-from debandit.policies.choices import after_opening
-from debandit.policies.own import SelectRule
+from debandit.policies.beta_draws import LEAST, closer_than, highest_beta
+from debandit.policies.own_rules import SelectRule
 
 
 @dataclass(frozen=True)
@@ -24,16 +23,10 @@ class TSPostDiff(SelectRule):
     name: ClassVar[str] = "ts_postdiff"
     randomised: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
-    c: float = 0.1
-    alpha: float = 1.0
-    beta: float = 1.0
-    initial_pulls: int = 0
-
-    def __post_init__(self) -> None:
-        self._check_number("c", low=0, high=1)
-        self._check_number("alpha", low=0.05)
-        self._check_number("beta", low=0.05)
-        self._check_initial_pulls(0)
+    c: float = number(0.1, low=0, high=1)
+    alpha: float = number(1.0, low=LEAST)
+    beta: float = number(1.0, low=LEAST)
+    initial_pulls: int = whole(0)
 
     @staticmethod
     def select(pulls: Floats, sums: Floats, random: Any, c: float, alpha: float, beta: float) -> int:
@@ -45,15 +38,13 @@ class TSPostDiff(SelectRule):
         second = beta_draw(random, alpha + sums[1], beta + pulls[1] - sums[1])
         return 1 if second > first else 0
 
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
-        self._check_arms(np.shape(pulls)[-1])
-        return after_opening(self.opening, t, pulls, sums, lambda _, n, s: self._free(n, s))
-
-    def _free(self, pulls: Floats, sums: Floats) -> Floats:
-        states, back = np.unique(np.concatenate([pulls, sums], axis=-1), axis=0, return_inverse=True)
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        self._check_arms(pulls.shape[-1])
+        known = np.concatenate([pulls, sums], axis=-1).reshape(-1, 4)
+        states, back = np.unique(known, axis=0, return_inverse=True)
         a, c = self.alpha + states[:, 2:], self.beta + states[:, :2] - states[:, 2:]
         alike = closer_than(self.c, a, c)[:, None]
-        return (alike / 2 + (1 - alike) * highest_beta(a, c))[back.reshape(-1)]
+        return (alike / 2 + (1 - alike) * highest_beta(a, c))[back.reshape(-1)].reshape(pulls.shape)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         self._check_arms(arm_count)

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from debandit.engine.data import RuleData, inverse_root, rule_data
+from debandit.checks import choice, number, whole
+from debandit.engine.data import TIES, RuleData, inverse_root, rule_data
 from debandit.policies.policy import Policy
 
 
@@ -15,15 +16,10 @@ class UCB(Policy):
 
     name: ClassVar[str] = "ucb"
     randomised: ClassVar[bool] = False
-    c: float = 1.0
-    initial_pulls: int = 1
-    ties: str = "first"
-
-    def __post_init__(self) -> None:
-        self._check_number("c", low=0)
-        self._check_initial_pulls(1)
-        self._check_ties()
+    c: float = number(1.0, low=0)
+    initial_pulls: int = whole(1, low=1)
+    ties: str = choice(*TIES)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         level = self.c * np.sqrt(np.log(np.arange(1, horizon + 1)))
-        return rule_data(opening=self.opening, width=inverse_root(horizon), level=level, ties=self.ties)
+        return rule_data(width=inverse_root(horizon), level=level, ties=self.ties)

@@ -5,7 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from debandit.policies.own import ScoreRule
+from debandit.checks import choice, whole
+from debandit.engine.data import TIES
+from debandit.policies.own_rules import ScoreRule
 
 
 @dataclass(frozen=True)
@@ -17,12 +19,8 @@ class UCBTuned(ScoreRule):
 
     name: ClassVar[str] = "ucb_tuned"
     randomised: ClassVar[bool] = False
-    initial_pulls: int = 1
-    ties: str = "first"
-
-    def __post_init__(self) -> None:
-        self._check_initial_pulls(1)
-        self._check_ties()
+    initial_pulls: int = whole(1, low=1)
+    ties: str = choice(*TIES)
 
     @staticmethod
     def score(mean: float, pulls: float, t: float, variance: float) -> float:

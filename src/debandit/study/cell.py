@@ -88,8 +88,8 @@ class Cell:
     def _place(self) -> bytes:
         """A hash of rule, world and horizon, as the engine sees them."""
         digest = hashlib.sha256(self.policy.fingerprint.encode())
-        *rule, plan = self.policy.rule(self.world.arm_count, self.horizon)
-        for part in (*rule, *plan, self.horizon, *self.world.data()):
+        size = self.world.arm_count, self.horizon
+        for part in (*self.policy.rule(*size), *self.policy.conditions(*size), self.horizon, *self.world.data()):
             array = np.asarray(part)
             digest.update(f"{array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
         return digest.digest()

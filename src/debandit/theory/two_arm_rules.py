@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from debandit.engine.data import TIES, Floats, Ints
 from debandit.errors import InputError
 from debandit.policies import Exp3, Policy, ScoreRule, SuccessiveElimination, ThompsonVariance
-from debandit.policies.choices import after_opening, certain, highest_draw, winners
+from debandit.policies.choices import certain, chances_under, winners
+from debandit.policies.normal_draws import highest_draw
 
 LONGEST_EXP3 = 22  # it remembers the order of all wins, so that its states double with every round
 BOTH_LEFT = 0
@@ -30,12 +32,15 @@ class Remembering(Protocol):
 
 
 def chances_of(policy: Policy, horizon: int) -> Chances:
-    """Of rules that decide by totals, at least if rewards are 0/1: variances follow from totals then."""
+    """The chances of rules that decide by totals, at least if rewards are 0/1: variances follow from totals then."""
     if isinstance(policy, ThompsonVariance):
-        return lambda t, pulls, sums: _thompson_variance(policy, t, pulls, sums)
-    if isinstance(policy, ScoreRule) and not type(policy).randomised:
-        return lambda t, pulls, sums: _scored(policy, t, pulls, sums, horizon)
-    return lambda t, pulls, sums: policy.probabilities(t, pulls, sums, horizon)
+        free = partial(_thompson_variance, policy)
+    elif isinstance(policy, ScoreRule) and not type(policy).randomised:
+        free = partial(_scored, policy, policy.rule(2, horizon).parameters)
+    else:
+        return lambda t, pulls, sums: policy.probabilities(t, pulls, sums, horizon)
+    conditions = policy.conditions(2, horizon)
+    return lambda t, pulls, sums: chances_under(conditions, t, pulls, sums, free)
 
 
 def remembering(policy: Policy, horizon: int) -> Remembering | None:
@@ -45,32 +50,26 @@ def remembering(policy: Policy, horizon: int) -> Remembering | None:
     return _Exp3Memory(policy, horizon) if isinstance(policy, Exp3) else None
 
 
-def _thompson_variance(policy: ThompsonVariance, t: int, pulls: Ints, sums: Ints) -> Floats:
-    def free(_: Any, n: Ints, s: Floats) -> Floats:
-        squares = s * (n - s) / n
-        return highest_draw(s / n, np.maximum(np.sqrt(squares / (n - 1)), policy.least_sd) / np.sqrt(n))
-
-    return after_opening(policy.opening, t, pulls, sums, free)
+def _thompson_variance(policy: ThompsonVariance, _: Ints, pulls: Ints, sums: Floats) -> Floats:
+    squares = sums * (pulls - sums) / pulls
+    widths = np.maximum(np.sqrt(squares / (pulls - 1)), policy.least_sd) / np.sqrt(pulls)
+    return highest_draw(sums / pulls, widths)
 
 
-def _scored(policy: ScoreRule, t: int, pulls: Ints, sums: Ints, horizon: int) -> Floats:
-    """By the rule's own function, once for each pair (pulls, wins) that an arm can have."""
+def _scored(policy: ScoreRule, parameters: Floats, t: Ints, pulls: Ints, sums: Floats) -> Floats:
+    """The chances by the rule's own function, called once for each pair (pulls, wins) that arms have in the round."""
     (role,) = policy.roles
     found: Any = getattr(type(policy), role)
     score = getattr(found, "py_func", found)  # numba's wrapper keeps the Python function
-    names, parameters = list(inspect.signature(score).parameters), policy.rule(2, horizon).parameters
-
-    def free(_: Any, n: Ints, s: Floats) -> Floats:
-        pairs, back = np.unique(np.stack([n, s], axis=-1).reshape(-1, 2), axis=0, return_inverse=True)
-        known = policy.options() | {"parameters": parameters, "t": t + 1.0, "z": 0.0}
-        scores = []
-        for count, wins in pairs.tolist():
-            mean = wins / count
-            known |= {"mean": mean, "pulls": count, "variance": mean * (1 - mean)}
-            scores.append(float(score(*(known[name] for name in names))))
-        return winners(np.array(scores)[back.reshape(n.shape)], TIES.index(getattr(policy, "ties", "first")))
-
-    return after_opening(policy.opening, t, pulls, sums, free)
+    names = list(inspect.signature(score).parameters)
+    pairs, back = np.unique(np.stack([pulls, sums], axis=-1).reshape(-1, 2), axis=0, return_inverse=True)
+    known = policy.options() | {"parameters": parameters, "t": t[0] + 1.0, "z": 0.0}
+    scores = []
+    for count, wins in pairs.tolist():
+        mean = wins / count
+        known |= {"mean": mean, "pulls": count, "variance": mean * (1 - mean)}
+        scores.append(float(score(*(known[name] for name in names))))
+    return winners(np.array(scores)[back.reshape(pulls.shape)], TIES.index(getattr(policy, "ties", "first")))
 
 
 class _Elimination:

@@ -53,7 +53,7 @@ def draw_other(kind, law, pool, pool_start, who, first, batched, w, ints, rng):
         fill_uniforms(w, NOISE, rng)
         for lane in range(LANES):
             w[NOISE + lane] = 1.0 if w[NOISE + lane] < w[place(ints, lane) + u(TRUTH)] else 0.0
-    elif kind == EMPIRICAL or kind == SMOOTHED:
+    elif kind in (EMPIRICAL, SMOOTHED):
         fill_uniforms(w, NOISE, rng)
         for lane in range(LANES):
             row = u(who[min(first + lane, last), 0] * arm_count + ints[lane])

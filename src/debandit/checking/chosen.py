@@ -1,4 +1,4 @@
-"""The rule fed with the log: could it have chosen the logged arms at all?"""
+"""The log beside the rule fed with it: could it have chosen the logged arms at all?"""
 
 from typing import Any, NamedTuple
 
@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
-from debandit.errors import InputError, shorten
+from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
-from debandit.policies.choices import totals_at
+from debandit.policies.history import History
 
 NUMBERS_AT_ONCE = 2**22  # rounds times arms
 IMPOSSIBLE = 1e-15  # quadrature knows no smaller probabilities
 SAME = 1e-9  # relative; other programs add up means in another order, and their ties are not ours to the last bit
 
 
-class Replay(NamedTuple):
+class Choices(NamedTuple):
     """Rounds of a log (n of them) beside what the rule says of them."""
 
     rounds: Ints  # (n,) counted from 0, rising
@@ -41,11 +41,11 @@ class Replay(NamedTuple):
         return never
 
 
-def replay(log: ExperimentLog, policy: Policy, most_rounds: int) -> Replay | None:
+def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Choices | None:
     """None if the order of the rounds is not known, or the rule does not say how likely its choices are.
 
-    Of the rounds of a randomised rule at most so many are looked at: evenly spaced ones, if its chances follow from
-    totals, or else the first. Which ones does not depend on what happened in them.
+    Of the rounds of a randomised rule at most `most_rounds` are looked at: evenly spaced ones, if its chances follow
+    from totals, or else the first. Which ones does not depend on what happened in them.
     """
     if log.rounds is None:
         return None
@@ -54,21 +54,20 @@ def replay(log: ExperimentLog, policy: Policy, most_rounds: int) -> Replay | Non
     spaced = policy.randomised and policy.by_totals
     rounds = np.linspace(0, log.horizon - 1, count).astype(np.int64) if spaced else np.arange(count)
     arms, rewards = log.rounds.arms[: rounds[-1] + 1], log.rounds.rewards[: rounds[-1] + 1]
-    try:
-        chances, scores = policy.at_rounds(rounds, arms, rewards, arm_count)
-    except InputError:
+    history = History(arms, rewards, arm_count, asked=rounds, conditions=policy.conditions(arm_count, len(arms)))
+    answer = policy.replay(history)
+    if answer is None:
         return None
-    heard, back = np.unique(policy.heard(arm_count, len(arms))[rounds], return_inverse=True)
-    pulls, sums = totals_at(arms, rewards, arm_count, heard)
-    means = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan)
-    return Replay(rounds, arms[rounds], np.append(-1, arms)[rounds], chances, scores, pulls[back], means[back])
+    pulls = history.pulls
+    means = np.where(pulls > 0, history.sums / np.maximum(pulls, 1), np.nan)
+    return Choices(rounds, arms[rounds], np.append(-1, arms)[rounds], *answer, pulls, means)
 
 
 def _at(values: Floats, arms: Ints) -> Floats:
     return values[np.arange(len(arms)), arms]
 
 
-def explain(found: Replay, i: int, policy: Policy, labels: tuple[str, ...]) -> str:
+def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> str:
     """Why the rule does not choose the logged arm in the i-th of these rounds."""
     logged, wanted = (shorten(labels[arm]) for arm in (found.arms[i], int(found.chances[i].argmax())))
     round_of = f"round {found.rounds[i] + 1:,}: the log has {logged!r}"
@@ -86,7 +85,7 @@ def explain(found: Replay, i: int, policy: Policy, labels: tuple[str, ...]) -> s
     return f"{round_of}, which the rule does not choose there."
 
 
-def situation(found: Replay, i: int, labels: tuple[str, ...]) -> list[dict[str, Any]]:
+def situation(found: Choices, i: int, labels: tuple[str, ...]) -> list[dict[str, Any]]:
     """What the rule knew of each arm before the i-th of these rounds, and what it made of it."""
     return [
         {

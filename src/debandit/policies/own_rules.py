@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from debandit.engine.data import TIES, Floats, Ints, RuleData, rule_data
+from debandit.checks import checked_choice
+from debandit.engine.data import TIES, RuleData, rule_data
 from debandit.engine.kernels import KernelName, OwnKernel, load_replay
-from debandit.errors import InputError
-from debandit.policies.choices import certain, unwrapped, winners
+from debandit.errors import InputError, shorten
+from debandit.policies.choices import certain, winners
+from debandit.policies.history import NO_SCORES, History, Replay
 from debandit.policies.policy import SELDOM_CHANGED, Policy
 
 # role -> the arguments that the engine has to offer
@@ -52,47 +55,43 @@ class OwnRule(Policy):
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(
-            opening=self.opening,
             parameters=tuple(float(getattr(self, name)) for name in _parameters(type(self))),
             state_size=self.states(arm_count),
-            ties=getattr(self, "ties", "first"),
+            ties=self._ties,
         )
+
+    @property
+    def _ties(self) -> str:
+        return checked_choice("ties", getattr(self, "ties", "first"), TIES, where=self.name)
 
     def states(self, arm_count: int) -> int:
         """How many numbers the rule remembers of its own."""
         return self.state_size
 
-    @property
-    def by_totals(self) -> bool:
-        answers = type(self).probabilities is not Policy.probabilities
-        return answers and type(self).path_probabilities is OwnRule.path_probabilities
-
-    def path_probabilities(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
-        if type(self).randomised:
-            return super().path_probabilities(arms, rewards, arm_count)
-        return self.known_probabilities(arms, rewards, arm_count, *unwrapped(self.opening, arms.shape, arm_count))
-
-    def known_probabilities(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        if type(self).randomised:  # not only at ties
-            return super().known_probabilities(arms, rewards, arm_count, prescribed, known)
-        choices = self._choices(arms, rewards, arm_count, prescribed, known)
-        forced = certain(np.maximum(prescribed, 0), arm_count)
-        return np.where(prescribed[..., None] >= 0, forced, choices)
+    def answer(self, history: History) -> Replay | None:
+        if self.by_totals or type(self).randomised:  # not only at ties
+            return super().answer(history)
+        return self._along(history)
 
     @abstractmethod
-    def _choices(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        """The chances of a rule that does not draw, in rounds that are not prescribed."""
+    def _along(self, history: History) -> Replay:
+        """The answer of a rule that draws nothing, by its own functions."""
 
-    def _replay(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints, out: Any) -> Any:
-        """Fill `out`, of shape (..., T) or (..., T, K), by the rule's own functions along logs."""
-        horizon = arms.shape[-1]
-        rule, along = self.rule(arm_count, horizon), load_replay(_kernel(type(self)))
-        paths, values = arms.reshape(-1, horizon).astype(np.int64), rewards.reshape(-1, horizon)
-        forced, rows = prescribed.reshape(-1, horizon), out.reshape(len(paths), *out.shape[arms.ndim - 1 :])
-        for path, reward, force, row in zip(paths, values, forced, rows, strict=True):
+    def _followed(self, history: History, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
+        """What the rule's functions say of every round, of shape (..., T, *shape)."""
+        rule, along = self.rule(history.arm_count, history.horizon), load_replay(_kernel(type(self)))
+        arms, rewards = history.paths
+        arms, rewards = arms.astype(np.int64), rewards.astype(np.float64)  # arrays of the one kind that is compiled for
+        said, forced = np.empty((*arms.shape, *shape), kind), history.forced.reshape(arms.shape)
+        for i in range(len(arms)):
+            heard = arms[i], rewards[i], forced[i], history.known
             state = np.zeros(rule.state_size)
-            along(path, reward.copy(), force.copy(), known, rule.opening, rule.parameters, state, arm_count, row)
-        return out
+            try:
+                along(*heard, self.opening, rule.parameters, state, history.arm_count, said[i])
+            except Exception as error:  # the user's function, or numba's view of it
+                reason = f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}"
+                raise InputError(f"the rule failed in the replay of the log ({reason})", where="policy") from error
+        return said.reshape(*history.arms.shape, *shape)
 
     @property
     def fingerprint(self) -> str:
@@ -109,18 +108,9 @@ class ScoreRule(OwnRule):
     template: ClassVar[str] = "scored"
     roles: ClassVar[tuple[str, ...]] = ("score",)
 
-    def _choices(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        scores = self.known_scores(arms, rewards, arm_count, prescribed, known)
-        return winners(scores, TIES.index(getattr(self, "ties", "first")))
-
-    def path_scores(self, arms: Ints, rewards: Floats, arm_count: int) -> Floats:
-        return self.known_scores(arms, rewards, arm_count, *unwrapped(self.opening, arms.shape, arm_count))
-
-    def known_scores(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        scores = np.full((*arms.shape, arm_count), np.nan)
-        if type(self).randomised:
-            return scores
-        return np.asarray(self._replay(arms, rewards, arm_count, prescribed, known, scores))
+    def _along(self, history: History) -> Replay:
+        scores = self._followed(history, (history.arm_count,), np.float64)[..., history.rounds, :]
+        return Replay(winners(scores, TIES.index(self._ties)), scores)
 
 
 class SelectRule(OwnRule):
@@ -134,9 +124,16 @@ class SelectRule(OwnRule):
     template: ClassVar[str] = "selected"
     roles: ClassVar[tuple[str, ...]] = ("select", "begin", "learn")
 
-    def _choices(self, arms: Ints, rewards: Floats, arm_count: int, prescribed: Ints, known: Ints) -> Floats:
-        chosen = np.empty(arms.shape, np.int64)
-        return certain(self._replay(arms, rewards, arm_count, prescribed, known, chosen), arm_count)
+    def _along(self, history: History) -> Replay:
+        chosen = self._followed(history, (), np.int64)[..., history.rounds]
+        lost = (chosen < 0) | (chosen >= history.arm_count)
+        if lost.any():
+            raise InputError(
+                f"the rule chose an arm that does not exist, in round {history.rounds[lost.nonzero()[-1][0]] + 1}",
+                where="policy",
+                remedy=f"Arms are counted from 0 to {history.arm_count - 1}.",
+            )
+        return Replay(certain(chosen, history.arm_count), NO_SCORES)
 
 
 def _parameters(owner: type[OwnRule]) -> list[str]:
@@ -184,7 +181,7 @@ def _arguments(owner: type[OwnRule], role: str, function: Callable[..., Any] | N
     strange = [name for name in names if name not in (*ARGUMENTS[role], "parameters", *_parameters(owner))]
     if strange:
         offered = ", ".join((*ARGUMENTS[role], *_parameters(owner)))
-        what = f"{owner.__name__}.{role} wants {strange[0]!r}, which there is not"
+        what = f"{owner.__name__}.{role} wants {strange[0]!r}, which does not exist"
         raise InputError(what, where="policy", remedy=f"It may name {offered}; is it a @staticmethod?")
     return names
 

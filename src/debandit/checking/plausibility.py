@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from debandit.checking.calibration import smallest_share
-from debandit.checking.replaying import IMPOSSIBLE, Replay
+from debandit.checking.chosen import IMPOSSIBLE, Choices
+from debandit.checking.counts import smallest_share
 from debandit.engine.data import Floats, Ints
 from debandit.replay import forced
 
@@ -30,7 +30,7 @@ class Plausibility(NamedTuple):
     expected: float  # of the log-likelihood, given the past of every round
 
 
-def plausibility(found: Replay, rng: np.random.Generator) -> Plausibility:
+def judge(found: Choices, rng: np.random.Generator) -> Plausibility:
     """Compare the logged choices with others, drawn with the probabilities that the rule had in each round."""
     chances = _shares(np.where(found.chances < IMPOSSIBLE, 0.0, found.chances))  # 1e-310 divides badly
     free = ~forced(chances.max(axis=-1))
@@ -67,7 +67,7 @@ def _shares(weights: Floats) -> Floats:
     return shares
 
 
-def _previous(found: Replay) -> Floats:
+def _previous(found: Choices) -> Floats:
     """1 for the arm of the round before."""
     return np.asarray(found.previous[:, None] == np.arange(found.chances.shape[-1]), dtype=np.float64)
 

@@ -15,7 +15,7 @@ FEWEST_PULLS = 10
 
 
 class RewardTest(NamedTuple):
-    """Of one arm."""
+    """What a test says of one arm's rewards."""
 
     arm: str
     correlation: float

@@ -1,0 +1,133 @@
+"""Weighting by inverse propensities: how likely every logged choice was."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from debandit.engine.data import Floats
+from debandit.errors import InputError, Refused
+from debandit.estimators.estimate import Estimate, Logs, checked_batch
+from debandit.log import ExperimentLog
+from debandit.policies import Policy, as_policy
+from debandit.policies.history import History
+from debandit.replay import forced, path_propensities
+from debandit.simulation import Runs
+
+NUMBERS_AT_ONCE = 2**22
+
+
+class _Paths(NamedTuple):
+    """Rounds of logs of equal length, of shape (..., T)."""
+
+    arms: np.ndarray  # indices
+    rewards: Floats
+    propensities: Floats
+    arm_count: int
+
+
+def ipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
+    """The mean over t of 1{a_t = k} r_t / e_t(k), where e_t(k) = P(a_t = k | past).
+
+    Propensities are the log's own where it recorded them, else those of `policy` replayed along it. Forced rounds are
+    left out. Unbiased, but its standard error (from the rounds as if independent) is large where propensities are
+    small. An arm that no free round pulled gets 0.
+    """
+    return _averaged(_as_paths(log, policy), _weighted)
+
+
+def _weighted(paths: _Paths) -> Floats:
+    taken = paths.arms[..., None] == np.arange(paths.arm_count)
+    return np.where(taken, (paths.rewards / paths.propensities)[..., None], 0.0)
+
+
+def aipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
+    """The mean over t of m_{t-1,k} + 1{a_t = k} (r_t - m_{t-1,k}) / e_t(k), m the running mean of the arm's rewards.
+
+    m is 0 before the first pull and learns from forced rounds too; otherwise as `ipw`. Unbiased because m_{t-1,k} is
+    known before round t.
+    """
+    return _averaged(_as_paths(log, policy), _augmented)
+
+
+def _augmented(paths: _Paths) -> Floats:
+    seen = History(paths.arms, paths.rewards, paths.arm_count)
+    running = seen.sums / np.maximum(seen.pulls, 1)
+    taken = paths.arms[..., None] == np.arange(paths.arm_count)
+    surprise = (paths.rewards[..., None] - running) / paths.propensities[..., None]
+    return running + np.where(taken, surprise, 0.0)
+
+
+def _as_paths(logs: Logs, policy: Policy | str | None) -> _Paths:
+    """The rounds with the propensities that the log recorded, or else those of the rule replayed along it."""
+    if isinstance(logs, Runs):
+        (arms, rewards), arm_count = logs.paths(), logs.world.arm_count
+        rule = _randomised(logs.policy if policy is None else policy)
+        return _Paths(arms, rewards, path_propensities(arms, rewards, rule, arm_count), arm_count)
+    batch = checked_batch(logs)
+    rounds = [log.rounds for log in batch if log.rounds is not None]
+    if len(rounds) < len(batch) or len({len(path.arms) for path in rounds}) > 1:
+        raise InputError(
+            "weighting needs every round" + (", and as many in each log of a list" if len(batch) > 1 else ""),
+            where="log",
+            remedy="Use debias for a log of which only summaries are known, and one call for each length of logs.",
+        )
+    arm_count = len(batch[0].labels)
+    arms, rewards = np.stack([path.arms for path in rounds]), np.stack([path.rewards for path in rounds])
+    chances = np.stack([np.zeros(len(p.arms)) if p.propensities is None else p.propensities for p in rounds])
+    silent = np.flatnonzero([path.propensities is None for path in rounds])
+    declared = _randomised(policy) if len(silent) else None
+    rules = [declared.in_log(batch[i]) for i in silent] if declared else []
+    for rule in dict.fromkeys(rules):  # one, unless the logs have batches of their own
+        mine = silent[[other == rule for other in rules]]
+        labels = batch[mine[0]].labels if len(mine) == 1 else None
+        chances[mine] = path_propensities(arms[mine], rewards[mine], rule, arm_count, labels=labels)
+    place = 0 if isinstance(logs, ExperimentLog) else slice(None)
+    return _Paths(arms[place], rewards[place], chances[place], arm_count)
+
+
+def _randomised(policy: Policy | str | None) -> Policy:
+    if policy is None:
+        raise InputError(
+            "the log has no propensities and no rule was given",
+            where="policy",
+            remedy="Give the rule, as in ipw(log, EpsilonGreedy(0.05)), or the column: read_log(..., propensity='p').",
+        )
+    rule = as_policy(policy)
+    if not rule.randomised:
+        raise Refused(
+            f"{rule} chooses deterministically: propensities are 0 or 1, and nothing can be weighted by their inverse",
+            where="policy",
+            remedy="Use debias, which needs no propensities.",
+        )
+    return rule
+
+
+def _averaged(paths: _Paths, terms: Callable[[_Paths], Floats]) -> Estimate:
+    """The mean over the rounds that were not forced of `terms`, of shape (L, T, K), and its standard error."""
+    horizon = paths.arms.shape[-1]
+    arms, rewards, chances = (part.reshape(-1, horizon) for part in paths[:3])
+    free = ~forced(chances)
+    count = free.sum(axis=-1)
+    if not count.all():
+        raise Refused(
+            "every round was forced, so nothing was left to chance",
+            where="log" if len(count) == 1 else f"log {np.flatnonzero(count == 0)[0] + 1}",
+            remedy="Weighting by propensities needs rounds with a random choice. Use debias.",
+        )
+    value, se = np.empty((len(count), paths.arm_count)), np.empty((len(count), paths.arm_count))
+    rows = max(1, NUMBERS_AT_ONCE // (horizon * paths.arm_count))
+    for start in range(0, len(count), rows):
+        part = slice(start, start + rows)
+        each = terms(_Paths(arms[part], rewards[part], chances[part], paths.arm_count))
+        value[part], se[part] = _mean_and_se(each, free[part, :, None], count[part, None])
+    outer = (*paths.arms.shape[:-1], paths.arm_count)
+    return Estimate(value.reshape(outer), se.reshape(outer))
+
+
+def _mean_and_se(terms: Floats, free: np.ndarray, count: np.ndarray) -> tuple[Floats, Floats]:
+    """sd / sqrt(n), the sd with n - 1; NaN if n = 1."""
+    mean = np.where(free, terms, 0.0).sum(axis=-2) / count
+    squares = (np.where(free, terms - mean[..., None, :], 0.0) ** 2).sum(axis=-2)
+    with np.errstate(invalid="ignore"):
+        return mean, np.sqrt(squares / np.where(count > 1, count - 1, np.nan) / count)

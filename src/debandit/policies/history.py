@@ -1,0 +1,125 @@
+"""What a rule sees of logs or runs, and what it says of them."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.engine.conditions import FREE, UNIFORM, Conditions
+from debandit.engine.data import Floats, Ints
+
+ALONE = Conditions()
+NO_SCORES = np.array(np.nan)
+
+
+class Replay(NamedTuple):
+    """The answer of a rule: how likely each arm was, and the scores that the rule went by."""
+
+    chances: Floats  # (..., n, K) P(arm chosen | what the rule had heard of)
+    scores: Floats  # (..., n, K) whose highest is chosen; NaN where the choice does not go by scores
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """The rounds of logs of equal length, and those of them about which a rule is asked.
+
+    Totals are what the rule has heard of before the asked rounds, of shape (..., n, K). Where it hears of every round
+    they are added up as the engine adds them, so that ties are the same ties.
+    """
+
+    arms: Ints  # (..., T) indices
+    rewards: Floats  # (..., T)
+    arm_count: int
+    asked: Ints | None = None  # (n,) rounds, counted from 0, in rising order; None: all
+    conditions: Conditions = ALONE
+
+    def under(self, conditions: Conditions) -> Self:
+        """The same rounds as a rule sees them under some conditions."""
+        return replace(self, conditions=conditions)
+
+    @property
+    def horizon(self) -> int:
+        """The number of rounds."""
+        return int(self.arms.shape[-1])
+
+    @cached_property
+    def rounds(self) -> Ints:
+        """The asked rounds."""
+        return np.arange(self.horizon) if self.asked is None else self.asked
+
+    @cached_property
+    def known(self) -> Ints:
+        """The number of rounds that the rule has heard of before each round, of shape (T,)."""
+        return self.conditions.known(self.horizon)
+
+    @cached_property
+    def prescribed(self) -> Ints:
+        """The arm that must be pulled in each round, or FREE, or UNIFORM, of shape (..., T)."""
+        early = np.arange(min(self.horizon, self.conditions.settled(self.arm_count)))
+        pulls, _ = self.totals(early)
+        prescribed = np.full(self.arms.shape, FREE)
+        prescribed[..., early] = self.conditions.prescribed(early, pulls, pulls[..., self.known[early], :])
+        return prescribed
+
+    @property
+    def forced(self) -> Ints:
+        """-1 where the rule is asked, else some arm: for functions that follow the rounds one by one."""
+        return np.where(self.prescribed == UNIFORM, 0, self.prescribed)
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """The asked rounds in which the choice is the rule's own, of shape (..., n)."""
+        return np.asarray(self.prescribed[..., self.rounds] == FREE)
+
+    @property
+    def pulls(self) -> Ints:
+        """Each arm's pulls."""
+        return self._heard[0]
+
+    @property
+    def sums(self) -> Floats:
+        """Each arm's sum of rewards."""
+        return self._heard[1]
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Each arm's sum of squared deviations from its mean, updated round by round as the engine does."""
+        moments, back = np.unique(self.known[self.rounds], return_inverse=True)
+        paths, values = self.paths
+        rows = np.arange(len(paths))
+        pulls, means, squares = np.zeros((3, len(paths), self.arm_count))
+        found = np.zeros((len(paths), len(moments), self.arm_count))
+        for i, (start, stop) in enumerate(pairwise([0, *moments.tolist()])):
+            for t in range(start, stop):
+                at = rows, paths[:, t]
+                pulls[at] += 1
+                gap = values[:, t] - means[at]
+                means[at] += gap / pulls[at]
+                squares[at] += gap * (values[:, t] - means[at])
+            found[:, i] = squares
+        return found.reshape(*self.arms.shape[:-1], len(moments), self.arm_count)[..., back, :]
+
+    @property
+    def paths(self) -> tuple[Ints, Floats]:
+        """Arms and rewards of shape (logs, T)."""
+        return self.arms.reshape(-1, self.horizon), self.rewards.reshape(-1, self.horizon)
+
+    @cached_property
+    def _heard(self) -> tuple[Ints, Floats]:
+        moments, back = np.unique(self.known[self.rounds], return_inverse=True)
+        pulls, sums = self.totals(moments)
+        return pulls[..., back, :], sums[..., back, :]
+
+    def totals(self, moments: Ints) -> tuple[Ints, Floats]:
+        """Each arm's pulls and sum in the first rounds, for rising numbers of rounds; of shape (..., m, K)."""
+        paths, values = self.paths
+        step = np.searchsorted(moments, np.arange(self.horizon), side="right")  # the first moment that knows of it
+        shape = (len(paths), len(moments) + 1, self.arm_count)
+        cell = ((np.arange(len(paths))[:, None] * shape[1] + step) * self.arm_count + paths).ravel()
+        parts = [np.bincount(cell, weights, int(np.prod(shape))) for weights in (None, values.ravel())]
+        outer = (*self.arms.shape[:-1], len(moments), self.arm_count)
+        pulls, sums = (part.reshape(shape).cumsum(axis=1)[:, :-1].reshape(outer) for part in parts)
+        return pulls.astype(np.int64), sums

@@ -1,0 +1,199 @@
+"""Rules that are played under some conditions: rewards in batches, a floor below each probability, a warm-up.
+
+Wrappers may be nested in any order, each kind once. The order makes no difference: a floor is for the rounds in which
+the rule is free, a warm-up needs no rewards, and batches say of which rewards the rule has heard.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from debandit.checks import number, whole
+from debandit.engine.conditions import Conditions
+from debandit.engine.data import Floats, Ints, Rounds, RuleData
+from debandit.engine.kernels import KernelName, ObjectKernel
+from debandit.errors import InputError, shorten
+from debandit.log import ExperimentLog
+from debandit.policies.policy import Policy
+
+
+class Wrapper(Policy):
+    """What they have in common: a rule inside, and what they make of the conditions under which it is played."""
+
+    policy: Policy
+
+    @abstractmethod
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        """The conditions of the rule inside with what this wrapper asks for."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether it chooses arms at random itself."""
+        return False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.policy, str):
+            from debandit.policies import as_policy  # which knows all rules, this one too
+
+            object.__setattr__(self, "policy", as_policy(self.policy, self.name))
+        self._check(isinstance(self.policy, Policy), f"{shorten(repr(self.policy))} is not a rule")
+        kinds = [type(layer) for layer in self.layers]
+        self._check(len(set(kinds)) == len(kinds), f"a {self.name} rule cannot be {self.name} once more")
+        object.__setattr__(self, "randomised", self.policy.randomised or self.draws)
+        object.__setattr__(self, "binary_rewards", self.policy.binary_rewards)
+
+    @property
+    def layers(self) -> tuple["Wrapper", ...]:
+        """The wrappers, from the outermost inward."""
+        return (self, *(self.policy.layers if isinstance(self.policy, Wrapper) else ()))
+
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        return self.around(self.policy.conditions(arm_count, horizon), arm_count, horizon)
+
+    @property
+    def core(self) -> Policy:
+        return self.policy.core
+
+    @property
+    def kernel(self) -> KernelName | ObjectKernel:
+        return self.core.kernel
+
+    @property
+    def opening(self) -> int:
+        return self.policy.opening
+
+    @property
+    def by_totals(self) -> bool:
+        return self.core.by_totals
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self}\0{self.core.fingerprint}"
+
+    def in_log(self, log: ExperimentLog) -> Policy:
+        return replace(self, policy=self.policy.in_log(log))  # type: ignore[type-var]  # subclasses are dataclasses
+
+    def rule(self, arm_count: int, horizon: int) -> RuleData:
+        return self.core.rule(arm_count, horizon)
+
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+        return self.core.free_chances(t, pulls, sums, horizon)
+
+    def __str__(self) -> str:
+        usual = self.defaults()
+        shown = [f"{k}={v!r}" for k, v in self.options().items() if k != "policy" and v != usual[k]]
+        return f"{self.name}({', '.join([str(self.policy), *shown])})"
+
+
+@dataclass(frozen=True)
+class Batched(Wrapper):
+    """The rule hears of its rewards only at the end of each batch.
+
+    Within a batch a randomised rule keeps its probabilities and another one its choice. Initial pulls come first, as
+    ever; until the end of the batch in which they are complete the arms take turns. `size` is that of all batches, or a
+    list with the size of each; None: as in the log's own batches.
+    """
+
+    name: ClassVar[str] = "batched"
+    policy: Policy
+    size: int | tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is not None:
+            several = isinstance(self.size, Iterable) and not isinstance(self.size, str)
+            sizes: list[Any] = list(self.size) if several else [self.size]  # type: ignore[arg-type]  # an Iterable
+            self._check(
+                len(sizes) > 0 and all(isinstance(n, (int, np.integer)) and n > 0 and n is not True for n in sizes),
+                f"size must be a whole number of 1 or more, or a list of such, not {shorten(repr(self.size), 30)}",
+            )
+            object.__setattr__(self, "size", tuple(int(n) for n in sizes) if several else int(sizes[0]))
+        super().__post_init__()
+
+    def in_log(self, log: ExperimentLog) -> Policy:
+        if self.size is None and log.batch_sizes is None:
+            raise _no_batches()
+        if self.size is not None and log.batch_sizes is not None:
+            raise InputError(
+                "both the rule and the log have batches", where="policy", remedy=f"Write {self.name}(RULE)."
+            )
+        return replace(self, size=log.batch_sizes if self.size is None else self.size)
+
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        if self.size is None:
+            raise _no_batches()
+        sizes = [self.size] * (horizon // self.size) if isinstance(self.size, int) else self.size
+        ends = np.cumsum(sizes, dtype=np.int64)
+        if not isinstance(self.size, int) and ends[-1] < horizon:
+            raise InputError(
+                f"the batches have {ends[-1]:,} rounds, the experiment {horizon:,}",
+                where=self.name,
+                remedy="Give one size for all batches, or sizes that add up.",
+            )
+        return conditions._replace(ends=np.append(ends[ends < horizon], horizon))
+
+
+def _no_batches() -> InputError:
+    return InputError(
+        "it is not known where batches end",
+        where="policy",
+        remedy="Give their size, as in batched(ucb, size=500), or the log's column of batches (--batch COLUMN).",
+    )
+
+
+@dataclass(frozen=True)
+class Floor(Wrapper):
+    """Each arm has at least this probability: with K times it the arm is uniform, else the rule's choice.
+
+    Not in the rule's initial pulls, which stay as they are.
+    """
+
+    name: ClassVar[str] = "floor"
+    policy: Policy
+    probability: float = number(0.05, low=0, high=0.5)
+
+    @property
+    def draws(self) -> bool:
+        return self.probability > 0
+
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        share = self.probability * arm_count
+        if share > 1 + 1e-9:
+            raise InputError(
+                f"{arm_count} arms cannot all have a probability of {self.probability:g}",
+                where=self.name,
+                remedy=f"With {arm_count} arms it is at most {1 / arm_count:g}.",
+            )
+        return conditions._replace(floor=min(share, 1.0))
+
+
+@dataclass(frozen=True)
+class WarmUp(Wrapper):
+    """First `rounds` rounds of uniform arms, or `pulls` of each arm in turn; then the rule, which knows of them.
+
+    What an arm then lacks of the rule's initial pulls it gets at once, in index order.
+    """
+
+    name: ClassVar[str] = "warm_up"
+    policy: Policy
+    rounds: int = whole(0)
+    pulls: int = whole(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check(not (self.rounds and self.pulls), "give either rounds, of uniform arms, or pulls of each arm")
+
+    @property
+    def draws(self) -> bool:
+        return self.rounds > 0
+
+    @property
+    def opening(self) -> int:
+        """0 if there is any, for it is not known beforehand what an arm lacks after it."""
+        return 0 if self.rounds or self.pulls else self.policy.opening
+
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        return conditions._replace(turns=min(self.pulls * arm_count, horizon), uniform=min(self.rounds, horizon))
