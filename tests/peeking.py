@@ -6,26 +6,25 @@ Used as a negative control: no law about honest rules may hold for it.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from debandit.engine.lanes import LANES
-
-from debandit.engine.compiled.jit import jit
+from debandit.engine.compiled.jit import part
+from debandit.engine.compiled.layout import LANES, NORMALS, SPARE
 from debandit.engine.data import rule_data
 from debandit.policies import Policy
 
 
-@jit
-def start(rule, block):
+@part
+def start(arm_count, parameters, numbers, tables, w):
     pass
 
 
-@jit
-def choose(t, rule, block):
+@part
+def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     for lane in range(LANES):
-        block.arms[lane] = 1 if block.spare[0] and block.noise[1, lane] > 0 else 0
+        ints[lane] = 1 if ints[SPARE] and w[NORMALS + LANES + lane] > 0 else 0
 
 
-@jit
-def learn(rule, block):
+@part
+def learn(arm_count, parameters, numbers, tables, w, s, ints):
     pass
 
 

@@ -1,38 +1,46 @@
 """Our own random numbers, tested as such, with bad generators that must fail the same tests."""
 
+import numba
 import numpy as np
 import pytest
 from catalogue import Z
-from debandit.engine.jit import kernel
-from debandit.engine.lanes import LANES, next_bits, normal_pair, seed_lane, stream_key
 from scipy import stats
+
+from debandit.engine.compiled.jit import OPTIONS
+from debandit.engine.compiled.lanes import next_bits, normal_pair, seed_lane
+from debandit.engine.compiled.layout import LANES, WORDS
+from debandit.engine.streams import stream_keys
+
+kernel = numba.njit(**OPTIONS)
 
 
 @kernel
-def _words(seed, purpose, world, first_run, streams, length):
+def _words(key, first_run, rng, out):
     """The first 64-bit words of consecutive runs' streams."""
-    out, rng = np.empty((streams, length), np.uint64), np.empty((4, LANES), np.uint64)
-    key = stream_key(np.uint64(seed), np.uint64(purpose), np.uint64(world))
-    for i in range(streams):
+    for i in range(len(out)):
         lane = i % LANES
         seed_lane(rng, lane, key, np.uint64(first_run + i))
-        for j in range(length):
+        for j in range(out.shape[1]):
             out[i, j] = next_bits(rng, lane)
-    return out
 
 
 def words(seed, purpose, world, first_run, streams, length):
-    return _words(np.uint64(seed), purpose, world, first_run, streams, length)
+    out = np.empty((streams, length), np.uint64)
+    _words(stream_keys(seed, purpose, np.array([world]))[0], first_run, np.empty(WORDS, np.uint64), out)
+    return out
 
 
 @kernel
-def normals(seed, streams, length):
-    out, rng = np.empty((streams, length, 2)), np.empty((4, LANES), np.uint64)
-    key = stream_key(np.uint64(seed), np.uint64(1), np.uint64(0))
-    for i in range(streams):
+def _normals(key, rng, out):
+    for i in range(len(out)):
         seed_lane(rng, 0, key, np.uint64(i))
-        for j in range(length):
+        for j in range(out.shape[1]):
             out[i, j, 0], out[i, j, 1] = normal_pair(rng, 0)
+
+
+def normals(seed, streams, length):
+    out = np.empty((streams, length, 2))
+    _normals(stream_keys(seed, 1, np.array([0]))[0], np.empty(WORDS, np.uint64), out)
     return out
 
 

@@ -76,7 +76,7 @@ def _bound(name: OwnKernel, template: str) -> str:
 
 def _compiled(name: KernelName, text: str, *, makes_arrays: bool = False) -> Kernel:
     """The kernel, which its first call compiles, or loads if it is kept."""
-    import numba  # slow to import, and needed only here
+    from numba import typeof  # slow to import, and needed only here
 
     from debandit.engine.compiled.jit import compiled
 
@@ -92,7 +92,7 @@ def _compiled(name: KernelName, text: str, *, makes_arrays: bool = False) -> Ker
         nonlocal ready
         if not ready:
             with interrupts_repeated(), _said(what, at_once=not known):
-                kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
+                kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
             if not known:
                 seal()
             ready = True
