@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from debandit.checks import MOST_RUNS, checked_seed, checked_whole, checked_workers
 from debandit.engine.chains import Tapes, tapes_of
 from debandit.engine.data import Floats
 from debandit.engine.experiment import REORDER
@@ -22,7 +23,7 @@ from debandit.engine.spread import Workers
 from debandit.errors import InputError, Refused, work_elsewhere
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers, enough_rounds
+from debandit.simulation import enough_rounds
 
 WALKS, _GROUPS = 512, 4  # a group has random numbers of its own, and is the work of one thread
 TARGET, _FIRST_STEPS, _MOST_STEPS, _MOST_ROUNDS = 0.1, 128, 2**12, 5 * 10**8
@@ -59,7 +60,7 @@ def rao_blackwell(
     """
     rule, workers = as_policy(policy).in_log(log), checked_workers(threads, executor)
     samples, forced = _samples(log, rule), _forced(log, rule)
-    count = None if runs == "auto" else max(2, -(-checked_count("runs", runs, MOST_RUNS, least=2) // WALKS))
+    count = None if runs == "auto" else max(2, -(-checked_whole("runs", runs, 2, MOST_RUNS) // WALKS))
     seeds = np.random.SeedSequence((checked_seed(seed), REORDER, log_index)).spawn(_GROUPS)
     groups = [tapes_of(rule, samples, forced, WALKS // _GROUPS, one) for one in seeds]
     if not (groups[0].replayed()[0] == log.pulls).all():

@@ -15,10 +15,11 @@ from debandit.checking.counts import Counts, compare_counts
 from debandit.checking.fit import Fit
 from debandit.checking.replaying import Replay, explain, replay, situation
 from debandit.checking.rewards import examine_rewards
+from debandit.checks import checked_seed, checked_whole
 from debandit.errors import InputError, Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.simulation import checked_count, checked_seed, enough_rounds
+from debandit.simulation import enough_rounds
 from debandit.worlds import Unseen
 
 MOST_ROUNDS = 1000  # of a randomised rule: some need milliseconds for the probabilities of one round
@@ -49,7 +50,7 @@ def check(
     enough_rounds(rule, len(log.labels), log.horizon)
     if rule.binary_rewards and not log.binary:
         raise InputError(f"{rule.name} is a rule for 0/1 rewards, but the log has others", where="reward")
-    found = replay(log, rule, checked_count("rounds", rounds, 10**9))
+    found = replay(log, rule, checked_whole("rounds", rounds, 1, 10**9))
     no_world = bool(log.unseen) and stand_in is None
     if no_world and found is None:
         raise Refused(

@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import product
 from typing import ClassVar
 
+from debandit.checks import checked_seed, checked_whole
 from debandit.policies import ThompsonSampling
-from debandit.simulation import checked_count, checked_seed
 from debandit.study.cell import Cell
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
 from debandit.study.plan import Study
@@ -118,7 +118,7 @@ def accuracy_study(
     families: Sequence[str] = FAMILIES,
 ) -> AccuracyStudy:
     """Correct `experiments` in each of `settings` random settings of every family, by the default and by MB."""
-    settings = checked_count("settings", settings, 10**6)
+    settings = checked_whole("settings", settings, 1, 10**6)
     drawn = population(families, settings, checked_seed(seed), binary_thompson=ThompsonSampling(initial_pulls=1))
     cells = tuple(Cell(*setting, METHODS, experiments, runs) for setting in drawn)
     return AccuracyStudy("Accuracy of the corrected means", cells, seed, figure="accuracy")

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from debandit.checks import MOST_RUNS, check_fields, whole
 from debandit.errors import InputError
 from debandit.policies import ObjectRule, Policy
-from debandit.simulation import MOST_RUNS, checked_count
 from debandit.study.intervals import LIMITS
 from debandit.version import __version__
 from debandit.worlds import World
@@ -19,7 +19,6 @@ FORMAT = 1  # of the kept results
 WEIGHTED = ("ipw", "aipw")
 THEOREMS = ("theorem1", "theorem2")
 WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS)  # methods that simulate nothing
-MOST_EXPERIMENTS = 1_000_000
 _SLOW = 200  # a round of Python objects, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
 
@@ -39,20 +38,19 @@ class Cell:
     label: str
     policy: Policy
     world: World
-    horizon: int
-    methods: tuple[str, ...]
-    experiments: int = 1000
-    runs: int = 1000
+    horizon: int = whole(low=1)
+    methods: tuple[str, ...] = ()
+    experiments: int = whole(1000, low=2, high=MOST_RUNS)
+    runs: int = whole(1000, low=2, high=MOST_RUNS)
     until_se: float | None = None
-    most_experiments: int = MOST_EXPERIMENTS
+    most_experiments: int = whole(1_000_000, low=2, high=MOST_RUNS)
     unseen: tuple[float, float] | None = None
     histogram: Bins | None = None
     remark: str = ""
     paper: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, least in (("horizon", 1), ("experiments", 2), ("runs", 2), ("most_experiments", 2)):
-            object.__setattr__(self, name, checked_count(name, getattr(self, name), MOST_RUNS, least))
+        check_fields(self)
         if not self.methods:
             raise InputError("a cell needs at least one method", where="methods")
         if self.histogram is not None:

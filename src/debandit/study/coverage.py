@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from debandit.checks import checked_seed, checked_whole
 from debandit.engine.data import Floats
-from debandit.simulation import checked_count, checked_seed
 from debandit.study.cell import Cell
 from debandit.study.intervals import LIMITS, PULLS, YARDSTICK, binomial_se
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
@@ -162,7 +162,7 @@ class CoverageStudy(Study):
 
 def coverage_study(*, settings: int = 25, experiments: int = 2000, seed: int = 0) -> CoverageStudy:
     """Simulate `experiments` in each of `settings` random settings of every family, with every interval there is."""
-    drawn = population(FAMILIES, checked_count("settings", settings, 10**6), checked_seed(seed))
+    drawn = population(FAMILIES, checked_whole("settings", settings, 1, 10**6), checked_seed(seed))
     cells = (Cell(*setting, _intervals(family_of(str(setting.world))), experiments) for setting in drawn)
     return CoverageStudy("Coverage of the intervals", tuple(cells), seed, figure="coverage")
 

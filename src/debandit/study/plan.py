@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers
+from debandit.checks import MOST_RUNS, checked_seed, checked_whole, checked_workers
 from debandit.study.cell import Cell
 from debandit.study.rows import StudyRows, rows_of
 from debandit.study.running import Progress, run_cells
@@ -45,9 +45,9 @@ class Study:
         """The same study with other numbers in every cell. Experiments asked for outright override `until_se`."""
         changes: dict[str, Any] = {}
         if experiments is not None:
-            changes |= {"experiments": checked_count("experiments", experiments, MOST_RUNS, least=2), "until_se": None}
+            changes |= {"experiments": checked_whole("experiments", experiments, 2, MOST_RUNS), "until_se": None}
         if runs is not None:
-            changes["runs"] = checked_count("runs", runs, MOST_RUNS, least=2)
+            changes["runs"] = checked_whole("runs", runs, 2, MOST_RUNS)
         cells = tuple(dataclasses.replace(cell, **changes) for cell in self.cells)
         return dataclasses.replace(self, cells=cells, seed=self.seed if seed is None else checked_seed(seed))
 

@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from debandit.engine.data import Floats, WorldData
 from debandit.policies import UCB, BetaThompson, EpsilonGreedy, ExploreThenCommit, Policy, ThompsonSampling
 from debandit.worlds import Bernoulli, Empirical, Normal, World
-from debandit.worlds.world import Pool
+from debandit.worlds.laws import Pool
 
 CONTINUOUS = ("normal", "t5", "exponential", "lognormal")
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary", "shifted zero-inflated")
@@ -69,23 +69,14 @@ class Tabled(World):
 
     def __init__(self, family: str, quantiles: tuple[Any, ...], shifts: Floats, scales: Floats) -> None:
         self._family, self._quantiles, self._shifts, self._scales = family, quantiles, shifts, scales
-        self.means = self._table.means
+        table = self._table
+        self.means, self.variances = table.means, table.variances
 
     @property
     def _table(self) -> Empirical:
         values = _quantiles(*self._quantiles)
         table = self._shifts[:, None] + np.outer(self._scales, values)
         return Empirical(Pool(table.ravel(), np.full(len(table), len(values))))
-
-    @property
-    def binary(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def variances(self) -> Floats:
-        """The table's."""
-        return self._table.variances
 
     def options(self) -> dict[str, Any]:
         """For people to read: rounded."""

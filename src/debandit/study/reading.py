@@ -10,10 +10,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from debandit.checks import MOST_RUNS, checked_seed, checked_whole
 from debandit.errors import InputError, quoted, shorten
 from debandit.plots import KINDS
 from debandit.policies import as_policy
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed, enough_rounds, fits
+from debandit.simulation import enough_rounds, fits
 from debandit.study.cell import Cell
 from debandit.study.lines import Place, key_lines
 from debandit.study.methods import check_method
@@ -79,7 +80,7 @@ class _Reader:
             self._try(partial(text_of, text), None, key)
         seed = self._try(lambda: checked_seed(data.get("seed", 0)), None, "seed")
         printed = data.get("paper_experiments", 1000)
-        self._try(lambda: checked_count("paper_experiments", printed, MOST_RUNS), None, "paper_experiments")
+        self._try(lambda: checked_whole("paper_experiments", printed, 1, MOST_RUNS), None, "paper_experiments")
         if self.mistakes or seed is None:
             return None
         return Study(texts["title"], tuple(cells), seed, texts["source"], printed, figure)
