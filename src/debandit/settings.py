@@ -76,7 +76,11 @@ def _level(name: str, value: Any, *, where: str) -> float:
 class Settings:
     """The checked options, and what they were applied to: everything needed to run it again."""
 
-    world: Any = option("auto", _given, text="The bootstrap world; auto looks at the rewards. The paper's is gaussian.")
+    world: Any = option(
+        "auto",
+        _given,
+        text="The bootstrap world; auto: jeffreys if all rewards are 0 or 1, else smoothed. The paper's is gaussian.",
+    )
     runs: Any = option("auto", _runs, text="Simulated experiments; auto: as many as the Monte-Carlo error needs.")
     unseen: Unseen | None = option(
         None, _unseen, text="Mean and standard deviation of the arms without a reward in the log."
@@ -115,7 +119,7 @@ class Work:
     """How to go about it. Nothing of it is kept, because no number in a result depends on it."""
 
     force: bool = option(False, checked_flag, text="Go on although the policy cannot have made the log.")
-    threads: int | None = option(None, _given, text="Threads to use; None: all cores.")
+    threads: int | None = option(None, _given, text="Threads to use; by default as many as there are cores.")
     executor: Executor | None = option(None, _given, text="A concurrent.futures.Executor to use instead of threads.")
 
     def __post_init__(self) -> None:
