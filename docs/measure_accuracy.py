@@ -6,8 +6,7 @@ from pathlib import Path
 
 from debandit.files import write_whole
 from debandit.plots import save
-from debandit.study.accuracy import FIVE, Accuracy, accuracy_study
-from debandit.study.scores import DEFAULT, MB, NAIVE
+from debandit.study.accuracy import DEFAULT, FIVE, MB, NAIVE, Accuracy, accuracy_study
 from debandit.tables import markdown
 
 SEEDS = (1, 2)

@@ -1,15 +1,22 @@
-"""A study: cells to run, and what to say about them."""
+"""A study: cells to run, and what to say about them; and the studies that come with debandit."""
 
 import dataclasses
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from debandit.checks import MOST_RUNS, checked_seed, checked_whole, checked_workers
+from debandit.checks import checked_seed, checked_workers
+from debandit.errors import InputError
+from debandit.files import write_new
 from debandit.study.cell import Cell
 from debandit.study.rows import StudyRows, rows_of
-from debandit.study.running import Progress, run_cells
+from debandit.study.scheduling import Progress, run_cells
+
+PAPER = ("table1", "table2", "figure1", "figure2", "figure3", "figure4", "theorem1", "theorem2")
+_EXAMPLE = "example"
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,6 @@ class Study:
     def shipped(cls, name: str) -> "Study":
         """One of the studies that come with debandit (`debandit study list`)."""
         from debandit.study.reading import read_study
-        from debandit.study.shipped import shipped_file
 
         return read_study(shipped_file(name))
 
@@ -45,9 +51,9 @@ class Study:
         """The same study with other numbers in every cell. Experiments asked for outright override `until_se`."""
         changes: dict[str, Any] = {}
         if experiments is not None:
-            changes |= {"experiments": checked_whole("experiments", experiments, 2, MOST_RUNS), "until_se": None}
+            changes |= {"experiments": experiments, "until_se": None}
         if runs is not None:
-            changes["runs"] = checked_whole("runs", runs, 2, MOST_RUNS)
+            changes["runs"] = runs
         cells = tuple(dataclasses.replace(cell, **changes) for cell in self.cells)
         return dataclasses.replace(self, cells=cells, seed=self.seed if seed is None else checked_seed(seed))
 
@@ -76,3 +82,28 @@ class Study:
         )
         done = ((cell, run.total) for cell, run in zip(self.cells, runs, strict=True))
         return self.found(self, tuple(row for cell, total in done if total for row in rows_of(self, cell, total)))
+
+
+def shipped_names() -> list[str]:
+    """Their names."""
+    names = (file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml"))
+    return sorted(name for name in names if name != _EXAMPLE)
+
+
+def shipped_file(name: str) -> Traversable:
+    """The TOML file of one of them."""
+    if name not in shipped_names():
+        remedy = f"There are {', '.join(shipped_names())}; or name a file that ends in .toml."
+        raise InputError(f"there is no study {name!r}", remedy=remedy)
+    return _folder() / f"{name}.toml"
+
+
+def write_example(path: str | Path) -> None:
+    """A commented study to start from."""
+    if not str(path).endswith(".toml"):
+        raise InputError("the name of a study must end in .toml", where=str(path))
+    write_new(path, (_folder() / f"{_EXAMPLE}.toml").read_text(encoding="utf-8"))
+
+
+def _folder() -> Traversable:
+    return files("debandit") / "studies"

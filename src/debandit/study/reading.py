@@ -3,6 +3,7 @@
 import dataclasses
 import difflib
 import math
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -16,13 +17,16 @@ from debandit.plots import KINDS
 from debandit.policies import as_policy
 from debandit.simulation import enough_rounds, fits
 from debandit.study.cell import Cell
-from debandit.study.lines import Place, key_lines
+from debandit.study.keys import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
 from debandit.study.methods import check_method
 from debandit.study.plan import Study
-from debandit.study.settings import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
 from debandit.worlds import World, as_world
 
 T = TypeVar("T")
+Place = tuple[int | None, tuple[str, ...]]  # which [[cell]], counted from 0, and the names down to the key
+
+_KEY = re.compile(r"\s*[\w\"'.-]+\s*(=|\.)")
+_HEADER = re.compile(r"\[\[?\s*([A-Za-z_][\w.\- ]*?)\s*\]\]?\s*(#.*)?")
 STUDY_KEYS = ("title", "source", "seed", "figure", "paper_experiments", *SHARED, "cell")
 CELL_KEYS = ("label", "policy", "world", "grid", "remark", "paper", *SHARED)
 NEEDED = {"policy": '"ucb(c=1)"', "world": '"bernoulli(means=[0.3, 0.6])"', "horizon": "100"}
@@ -209,3 +213,49 @@ def _report(mistakes: list[_Mistake], path: str, text: str) -> InputError:
             report += [f"  {line}" for line in error.remedy.splitlines()]
         told.add(error.remedy)
     return InputError(f"{len(ordered)} mistakes", where=path, remedy="\n".join(report))
+
+
+def key_lines(text: str) -> dict[Place, int]:
+    """The line of every key and header, which the standard library's parser does not say.
+
+    A key stands on the first line without which the text up to it has not got it.
+    """
+    found: dict[Place, int] = {}
+    cell = -1
+    for first, block in _blocks(text.replace("\r\n", "\n").split("\n")):
+        header = _HEADER.fullmatch(block[0].strip())
+        name = header[1] if header else ""
+        if name == "cell":
+            cell += 1
+        inside = cell if name == "cell" or name.startswith("cell.") else None
+        start = 0
+        for end in range(1, len(block) + 1):
+            if end < len(block) and not _KEY.match(block[end]):
+                continue  # only before a new key can a text be complete; a long list need not be tried line by line
+            try:
+                data = tomllib.loads("\n".join([*block[: 1 if start else 0], *block[start:end]]))
+            except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+                continue
+            for names in _paths(data):
+                found.setdefault((inside, names[1:] if inside is not None else names), first + start)
+            start = end
+    return found
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """The file cut before each header, with the number of each block's first line."""
+    starts = [0, *(i for i, line in enumerate(lines) if i and _HEADER.fullmatch(line.strip()))]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        if lines[start:end]:
+            yield start + 1, lines[start:end]
+
+
+def _paths(data: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Of every key, without the numbers of list entries."""
+    if names:
+        yield names
+    for key, value in data.items() if isinstance(data, dict) else ():
+        yield from _paths(value, (*names, key))
+    for value in data if isinstance(data, list) else ():
+        if isinstance(value, dict):
+            yield from _paths(value, names)

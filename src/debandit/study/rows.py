@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from debandit.errors import InputError, shorten
 from debandit.files import made_directory, write_whole
-from debandit.study.cell import WITHOUT_RUNS, Cell
-from debandit.study.intervals import LIMITS, binomial_se
-from debandit.study.methods import limits
+from debandit.study.cell import Cell
+from debandit.study.methods import LIMITS, WITHOUT_RUNS, binomial_se, limits
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
 from debandit.version import __version__

@@ -15,8 +15,7 @@ from tqdm import tqdm
 from debandit.engine.spread import width_of
 from debandit.errors import printable, shorten, work_elsewhere
 from debandit.files import made_directory
-from debandit.study.cell import Cell
-from debandit.study.chunk import Chunk, run_chunk
+from debandit.study.cell import Cell, Chunk, run_chunk
 from debandit.study.journal import Journal
 from debandit.study.summary import Summary
 

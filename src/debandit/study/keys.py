@@ -1,4 +1,4 @@
-"""The settings of a study, one by one: what each may be."""
+"""The keys of a study's file, one by one: what each may hold."""
 
 import itertools
 import re
@@ -30,9 +30,8 @@ def _until_se(value: Any) -> float:
     return float(value)
 
 
-def _unseen(value: Any) -> tuple[float, float]:
-    unseen = Unseen.of(value if isinstance(value, list) else None)
-    return unseen.mean, unseen.sd
+def _unseen(value: Any) -> Unseen:
+    return Unseen.of(value if isinstance(value, list) else None)
 
 
 def _bins(value: Any) -> Bins:
