@@ -181,7 +181,7 @@ def test_what_does_not_suit_the_rewards_is_refused():
         (log_of(A, B), "bayes", "pooled-t"),
     ]:
         with pytest.raises(db.InputError, match=message):
-            db.debias(log, "ucb", interval=name)
+            db.debias(log, "ucb", interval=name, force=True)
     for level in (0, 1, 95, "high", None, float("nan")):
         with pytest.raises(db.InputError, match="between 0 and 1"):
             db.debias(log_of(A, B), "ucb", level=level)

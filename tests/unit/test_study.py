@@ -497,7 +497,7 @@ def test_the_example_is_a_study(tmp_path):
         ("horizon = 20", "horizon = 20\nfigure = 'histograms'", "histograms need a setting histogram"),
         ("horizon = 20", "horizon = 20\nhistogram = {low = 1, high = 0, bins = 3}", "from low to high"),
         ("horizon = 20", "horizon = 20\nhistogram = 7", "must be written as"),
-        ("horizon = 20", "horizon = 20\nseed = -1", "line 2, seed: a seed is"),
+        ("horizon = 20", "horizon = 20\nseed = -1", "line 2, seed: seed must be a whole number from 0"),
         ("[[cell]]", "[[sell]]", r"there is no \[\[cell\]\]"),
         ("[[cell]]", "[cell]", r"line 5, cell 1: there is no \[\[cell\]\].*\n  Write \[\[cell\]\] with two brackets"),
         ("horizon = 20", "horizon = 20\ntitle = 5", "line 2, title: must be a text"),

@@ -94,7 +94,7 @@ def _setting(name: str) -> Callable[[Command], Command]:
     if field.default is True:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     elif field.default is False:
-        details = {"is_flag": True}
+        details = {"is_flag": True, "default": False}
     elif check is checked_choice:
         details["type"] = click.Choice(limits[0])
     elif check is checked_whole:

@@ -59,13 +59,12 @@ def debias(
     `Debiased.differences`, and `Debiased.winner` for the winner's curse; docs/intervals.md has the intervals, and
     docs/runs.md the control variates.
     """
-    if isinstance(log, ExperimentLog):
-        return debias_all([log], policy, **options)[0]
-    return debias_all(log, policy, **options)
+    results = debias_all(log, policy, **options)
+    return results[0] if isinstance(log, ExperimentLog) else results
 
 
 @_with_options
-def debias_all(logs: Iterable[ExperimentLog], policy: Policy | str, **options: Any) -> list[Debiased]:
+def debias_all(logs: ExperimentLog | Iterable[ExperimentLog], policy: Policy | str, **options: Any) -> list[Debiased]:
     """Estimate and remove the biases of many logs of one policy, all at once, with the options of `debias`.
 
     The random numbers of a log depend on the seed and on its place in the list, counted from `log_index`. In more than
