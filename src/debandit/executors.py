@@ -14,7 +14,7 @@ from debandit.errors import InputError, shorten
 
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """So many processes of this machine, one thread each."""
+    """This many processes of this machine, one thread each."""
     with process_pool(checked_whole("workers", count, 1, 256)) as pool:
         yield pool
 

@@ -189,7 +189,7 @@ class Debiased:
         return render(rows, columns, self._decimals())
 
     def _comparison_lines(self) -> list[str]:
-        """With a named control a table of differences, and the winner."""
+        """A table of differences, if there is a named control, and the winner."""
         lines = []
         if self.differences and self.settings.control is not None:
             title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
@@ -206,7 +206,7 @@ class Debiased:
         return lines
 
     def _decimals(self) -> int:
-        """To show Monte-Carlo errors, but none below 3 % of the standard error of an arm's mean."""
+        """As many decimals as show Monte-Carlo errors, but none below 3 % of the standard error of an arm's mean."""
         with np.errstate(divide="ignore", invalid="ignore"):
             relevant = np.fmax(self.bias_se, 0.03 * self.sd / np.sqrt(self.pulls))
         return decimals_for(relevant.tolist())

@@ -45,7 +45,7 @@ class Unseen(NamedTuple):
 
 
 def _given(_name: str, value: Any, *, where: str) -> Any:  # noqa: ARG001 (every check is called with where)
-    """Worlds are made from texts in their own room."""
+    """The value as it is: other rooms check it."""
     return value
 
 
@@ -85,8 +85,10 @@ class Settings:
     unseen: Unseen | None = option(
         None, _unseen, text="Mean and standard deviation of the arms without a reward in the log."
     )
-    interval: str = choice(*INTERVALS, text="For each arm's mean; auto looks at the rewards and says what it chose.")
-    level: float = option(0.95, _level, text="Confidence of the intervals; 95 % is what was measured.")
+    interval: str = choice(
+        *INTERVALS, text="Interval for each arm's mean; auto looks at the rewards and says what it chose."
+    )
+    level: float = option(0.95, _level, text="Confidence level of the intervals; their coverage was measured at 95 %.")
     method: str = choice(*METHODS, text="rao-blackwell is exactly unbiased, for policies without randomness.")
     control: str | None = option(None, _label, text="The arm that every other arm is compared with.")
     control_variates: bool = option(
@@ -116,7 +118,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """How to go about it. Nothing of it is kept, because no number in a result depends on it."""
+    """How to go about the work. Nothing of it is kept, because no number in a result depends on it."""
 
     force: bool = option(False, checked_flag, text="Go on although the policy cannot have made the log.")
     threads: int | None = option(None, _given, text="Threads to use; by default as many as there are cores.")

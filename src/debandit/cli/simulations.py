@@ -1,4 +1,4 @@
-"""Commands that simulate experiments, or show those that there are."""
+"""Commands that simulate experiments, or show existing ones."""
 
 import sys
 from pathlib import Path
@@ -77,7 +77,7 @@ def simulate(
 @click.option("--save", metavar="PATH", help="Only write the trial's log there, as trial.csv for example.")
 @settings("seed", "threads")
 def demo(save: str | None, seed: int, threads: int | None) -> None:
-    """A two-drug trial of 100 patients, start to end."""
+    """Show a two-drug trial of 100 patients, from start to end."""
     from debandit.demo import save_log, tell
 
     if save is None:
@@ -90,7 +90,7 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
 @click.argument("name", required=False)
 @click.option("--save", metavar="PATH", help="Write its log there, as a CSV file.")
 def datasets(name: str | None, save: str | None) -> None:
-    """Real experiments to try things on: what there is, or more about one of them."""
+    """List real experiments to try things on, or say more about one of them."""
     from debandit.datasets import ALL, find
 
     if name is None:
@@ -114,7 +114,7 @@ def datasets(name: str | None, save: str | None) -> None:
 @click.option(
     "--settings",
     type=click.IntRange(1),
-    help="Of accuracy and coverage: random settings of a family.  [default: 40, 25]",
+    help="For accuracy and coverage: random settings of each family.  [default: 40, 25]",
 )
 @click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
@@ -183,7 +183,7 @@ def study(
 
 
 def _measured(name: str, asked: dict[str, int | None]) -> "Study":
-    """A study over a random population, with the options that were given."""
+    """The study over a random population, with the options that were given."""
     from debandit.study.accuracy import accuracy_study
     from debandit.study.coverage import coverage_study
 

@@ -74,7 +74,7 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
 
 
 def _check_rewards(log: ExperimentLog, policy: Policy, settings: Settings) -> None:
-    """Every arm has a world, the policy can use the rewards, and there are enough of them."""
+    """Refuse arms without a world, rewards that the policy cannot use, and too few rounds."""
     if log.unseen and settings.unseen is None and (settings.method == BOOTSTRAP or log.rounds is None):
         raise no_world(listed(log.unseen))
     if policy.binary_rewards and not log.binary:

@@ -34,16 +34,16 @@ def bootstrapped(cases: Sequence[Case], work: Work) -> list[Debiased]:
             work.workers,
         )
         for case, world, found in zip(alike, worlds, estimates, strict=True):
-            results[case.settings.log_index] = _bootstrapped(case, world, found)
+            results[case.settings.log_index] = _from_runs(case, world, found)
     return [results[case.settings.log_index] for case in cases]
 
 
 def reordered(cases: Sequence[Case], work: Work) -> list[Debiased]:
     """The results of the method rao-blackwell."""
-    return [_reordered(case, work) for case in cases]
+    return [_from_walks(case, work) for case in cases]
 
 
-def _bootstrapped(case: Case, world: World, found: BiasEstimate) -> Debiased:
+def _from_runs(case: Case, world: World, found: BiasEstimate) -> Debiased:
     log = case.log
     bias, corrected = np.where(log.pulls > 0, found.bias, np.nan), log.means - found.bias
     winner = _winner(log, found)
@@ -54,7 +54,7 @@ def _bootstrapped(case: Case, world: World, found: BiasEstimate) -> Debiased:
         never_pulled=found.never_pulled,
         runs=found.runs,
         stopped_because=found.stopped_because,
-        warnings=(*case.doubts, *_warnings(log, world, bias, found, corrected), *_impossible(log, winner)),
+        warnings=(*case.doubts, *_warnings(log, world, found, winner)),
         histograms=tuple(
             Histogram(float(low), float(high), counts)
             for (low, high), counts in zip(found.edges, found.histogram, strict=True)
@@ -64,7 +64,7 @@ def _bootstrapped(case: Case, world: World, found: BiasEstimate) -> Debiased:
     )
 
 
-def _reordered(case: Case, work: Work) -> Debiased:
+def _from_walks(case: Case, work: Work) -> Debiased:
     log, settings = case.log, case.settings
     found = rao_blackwell(
         log,
@@ -75,8 +75,8 @@ def _reordered(case: Case, work: Work) -> Debiased:
         executor=work.executor,
         log_index=settings.log_index,
     )
-    slow = listed([log.labels[k] for k in np.flatnonzero(found.effective < EFFECTIVE_PER_WALK * found.walks)])
-    unsure = [f"{slow}: the walks over the orders of the rewards hardly move; more runs may help (--runs)"]
+    slow = _named(log, found.effective < EFFECTIVE_PER_WALK * found.walks)
+    unsure = [f"{slow}: the walks over the orders of the rewards barely move; more runs may help (--runs)"]
     return Debiased(
         **_of_log(case, found.value),
         bias=log.means - found.value,
@@ -111,19 +111,13 @@ def _why_stopped(runs: int | str, reached: bool) -> str:
         return "as many as asked for"
     if reached:
         return f"stopped when the Monte-Carlo error of every arm was below {share}"
-    return f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or not yet to be trusted"
+    return f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or cannot be trusted yet"
 
 
 def _winner(log: ExperimentLog, found: BiasEstimate) -> Winner:
     best = int(np.nanargmax(log.means))
     naive = float(log.means[best])
     return Winner(log.labels[best], naive, found.winner_bias, found.winner_se, naive - found.winner_bias)
-
-
-def _impossible(log: ExperimentLog, winner: Winner) -> list[str]:
-    if log.binary and not 0 <= winner.corrected <= 1:
-        return [f"{winner.arm}, corrected as the winner, lies outside [0, 1], although the rewards are 0/1"]
-    return []
 
 
 def _differences(log: ExperimentLog, found: BiasEstimate) -> Differences:
@@ -135,16 +129,14 @@ def _differences(log: ExperimentLog, found: BiasEstimate) -> Differences:
     return Differences(tuple(log.labels[k] for k in controls), naive, bias, error, naive - bias)
 
 
-def _warnings(log: ExperimentLog, world: World, bias: Floats, found: BiasEstimate, corrected: Floats) -> list[str]:
-    def named(which: Any) -> str:
-        return listed([log.labels[k] for k in np.flatnonzero(which)])
-
+def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Winner) -> list[str]:
     once, constant = log.pulls == 1, (log.pulls > 1) & (log.variances == 0)
     still, lent = world.variances == 0, np.full(log.pulls.shape, not world.binary)
-    outside = log.binary & ((corrected < 0) | (corrected > 1))
+    pulled, corrected = log.pulls > 0, log.means - found.bias
     with np.errstate(invalid="ignore"):
-        unsure = (np.abs(bias) < 2 * found.bias_se) & (found.bias_se > 0)
-    seldom = (log.pulls > 0) & ~(found.bias_se >= 0)
+        outside = log.binary & ((corrected < 0) | (corrected > 1))
+        unsure = pulled & (np.abs(found.bias) < 2 * found.bias_se) & (found.bias_se > 0)
+    seldom = pulled & ~(found.bias_se >= 0)
     texts = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
         (once & still, "pulled once, so its bootstrap world has no variance and its bias cannot be trusted"),
@@ -157,7 +149,14 @@ def _warnings(log: ExperimentLog, world: World, bias: Floats, found: BiasEstimat
         (found.off, "the simulated rewards miss the mean or variance of their world; do not trust the bias"),
         (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),
     ]
-    return [f"{named(which)}: {text}" for which, text in texts if np.any(which)]
+    warnings = [f"{_named(log, which)}: {text}" for which, text in texts if which.any()]
+    if log.binary and not 0 <= winner.corrected <= 1:
+        warnings.append(f"{winner.arm}, corrected as the winner, lies outside [0, 1], although the rewards are 0/1")
+    return warnings
+
+
+def _named(log: ExperimentLog, which: np.ndarray) -> str:
+    return listed([log.labels[k] for k in np.flatnonzero(which)])
 
 
 def _thinned_path(log: ExperimentLog) -> Path | None:

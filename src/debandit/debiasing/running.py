@@ -119,25 +119,17 @@ def _histogram_edges(experiment: Experiment, workers: spread.Workers) -> Floats:
 
 
 def stacks(cases: Sequence[Case]) -> Iterator[tuple[list[Case], list[World], Experiment]]:
-    """Cases alike in policy, arms, rounds and kind of world, at most so many at once, and their worlds in one stack."""
+    """Cases alike in policy, arms, rounds and kind of world, a thousand at most, with their worlds in one stack."""
     alike: dict[Any, list[Case]] = defaultdict(list)
     for case in cases:
         alike[case.policy, len(case.log.labels), case.log.horizon, case.world and case.world.name].append(case)
-    for group in alike.values():
+    for (policy, _, horizon, _), group in alike.items():
         for start in range(0, len(group), _LOGS_AT_ONCE):
             some = group[start : start + _LOGS_AT_ONCE]
-            worlds, ids = (
-                [case.world for case in some if case.world],
-                np.array([case.settings.log_index for case in some]),
-            )
-            first, data = some[0], _stacked([world.data() for world in worlds])
-            yield (
-                some,
-                worlds,
-                experiment_of(
-                    first.policy, data, ids, horizon=first.log.horizon, seed=first.settings.seed, purpose=DEBIAS
-                ),
-            )
+            worlds = [case.world for case in some if case.world]
+            data, ids = _stacked([world.data() for world in worlds]), [case.settings.log_index for case in some]
+            seed = some[0].settings.seed
+            yield some, worlds, experiment_of(policy, data, np.array(ids), horizon=horizon, seed=seed, purpose=DEBIAS)
 
 
 def _stacked(worlds: list[WorldData]) -> WorldData:

@@ -130,7 +130,7 @@ def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats
     if name == "wald":
         low, high = wald(pulls, log.means, squares, level)
         still = (pulls > 0) & np.isnan(low)
-        return low, high, _said(log, still, "no interval, for a single reward or equal ones show no spread")
+        return low, high, _said(log, still, "no interval, because a single reward or equal ones show no spread")
     sample = Sample(np.repeat(np.arange(len(pulls)), log.pulls), log.pool(), len(pulls))
     pooled = pooled_t(sample, level)
     low, high = two_part(sample, level) if name == "two-part" else (pooled.low, pooled.high)
@@ -143,7 +143,7 @@ def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats
         "the scale of the interval is borrowed from the other arms; where the arms' standard deviations differ much, "
         "intervals of arms pulled once covered 91 %",
     )
-    notes += _said(log, np.isinf(high[0]), "no upper limit, for the arm has no reward but 0")
+    notes += _said(log, np.isinf(high[0]), "no upper limit, because all rewards of the arm are 0")
     if pooled.kurtosis[0] > LONG_TAILED:
         notes.append(f"the rewards are long-tailed (kurtosis {pooled.kurtosis[0]:.0f}); trust the intervals less")
     return low[0], high[0], notes

@@ -1,7 +1,7 @@
 """The intervals in closed form: `wald`, `binary`, `pooled_t`, the plain `moderated_t`, and `two_part`.
 
 All take the rewards of one experiment, or of many with the same arms and rounds. scipy.special takes long to import, so
-that functions do it which need it.
+the functions that need it import it themselves.
 """
 
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class Sample:
 
 
 def wald(pulls: Floats, means: Floats, squares: Floats, level: float) -> tuple[Floats, Floats]:
-    """Mean -+ z s.e. around the naive mean; NaN for an arm whose rewards do not vary, or that was pulled once."""
+    """The textbook limits, mean ± z s.e.; NaN for an arm whose rewards do not vary, or that was pulled once."""
     from scipy.special import ndtri
 
     known = (pulls > 1) & (squares > 0)
@@ -54,10 +54,10 @@ def wald(pulls: Floats, means: Floats, squares: Floats, level: float) -> tuple[F
 
 
 def binary(pulls: Floats, wins: Floats, level: float) -> tuple[Floats, Floats]:
-    """Below the mid-p limit, above Clopper and Pearson's, which is wider: the means are biased downward."""
+    """Limits of a probability: below the mid-p limit, above Clopper and Pearson's, which is wider."""
     from scipy.special import betaincinv
 
-    tail = (1 - level) / 2
+    tail = (1 - level) / 2  # more room above, because the means are biased downward
     seen = pulls > 0
     n, s = np.where(seen, pulls, 1.0), np.where(seen, wins, 0.0)
     high = np.where(s < n, betaincinv(s + 1, np.maximum(n - s, 1), 1 - tail), 1.0)

@@ -16,7 +16,7 @@ ENDS = ("least", "most")
 
 
 class Words(NamedTuple):
-    """Above the panel, on its axis, where a vertical line is, and between what the values lie."""
+    """What stands above the panel and on its axis, where a vertical line is, and the limits of the values."""
 
     title: str
     axis: str
@@ -77,7 +77,7 @@ def _averages(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HCon
 def _panel(
     part: pd.DataFrame, width: float, names: bool, words: Words, group: pd.DataFrame, frame: pd.DataFrame
 ) -> Panel:
-    """The group has all rows of the panel's line, and the frame all of the picture."""
+    """One panel: the group has all rows of its line, and the frame all of the picture."""
     places, legends = list(group["place"].unique()), list(frame["legend"].unique())
     shown = group[group["quantity"] == part["quantity"].iloc[0]]
     span = [min(shown["low"].min(), words.rule), max(shown["high"].max(), words.rule)]
@@ -104,5 +104,5 @@ def _panel(
 
 
 def _with_places(frame: pd.DataFrame, names: "pd.Series[str]") -> pd.DataFrame:
-    """With `place`: the name that a row of the panel has, on as many lines as it needs."""
+    """The frame with `place`: the name that a row of the panel has, on as many lines as it needs."""
     return frame.assign(place=["\n".join(wrapped(name, LABELS - 10)) for name in names])

@@ -53,7 +53,7 @@ class Score:
 
 
 def score(rows: Sequence[Row]) -> Score:
-    """Of the rows of one setting."""
+    """The score of one setting, from its rows."""
     found: dict[tuple[str, str], dict[int, tuple[float, float]]] = defaultdict(dict)
     for row in rows:
         found[row["method"], row["quantity"]][row["arm"]] = row["value"], row["se"]
@@ -88,19 +88,19 @@ class Group:
     scores: Sequence[Score]
 
     def index(self, method: str) -> Average:
-        """The bias index."""
+        """The average bias index of a method."""
         return Average.of(each.index[method] for each in self.scores)
 
     def difference(self) -> Average:
-        """Of the bias indices, default minus MB, setting by setting."""
+        """The bias index of the default minus that of MB, averaged over the settings."""
         return Average.of(each.index[DEFAULT] - each.index[MB] for each in self.scores)
 
     def rmse(self, method: str, other: str) -> Average:
-        """The ratio of the RMSEs."""
+        """The average ratio of a method's RMSE to another's."""
         return Average.of(each.rmse[method, other] for each in self.scores)
 
     def row(self) -> Row:
-        """A line of a table."""
+        """The group as a line of a table."""
         difference = self.difference()
         return {
             "settings": len(self.scores),
@@ -122,7 +122,7 @@ class Accuracy(MeasuredRows):
     explanation: ClassVar[str] = (
         "All methods correct the same experiments. Bias index: the mean over arms of |mean of the estimates - "
         "truth| / RMSE of the naive mean. RMSE: the mean over arms of the ratio of the two RMSEs. All are averages "
-        "over settings (largest: of one setting), ± the standard error of an average over so many random settings; "
+        "over settings (largest: of one setting), ± the standard error of an average over this many random settings; "
         f"z = difference / standard error, where there are {ENOUGH} settings. Less bias in: the share of the "
         "settings where the default's index is below MB's. MB: the paper's multiplier bootstrap (`--world "
         "gaussian`); default: `--world auto`. By rule: the first five families, if nothing else is said."
@@ -134,7 +134,7 @@ class Accuracy(MeasuredRows):
 
     @cached_property
     def scores(self) -> list[Score]:
-        """Setting by setting."""
+        """The score of every setting."""
         settings: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             if row["quantity"] in ("bias", "mse"):
@@ -152,12 +152,12 @@ class Accuracy(MeasuredRows):
         )
 
     def what_was_done(self) -> str:
-        """And how large the index is without any bias, since a mean error is known up to its standard error only."""
+        """What was done, and how large the index is without any bias: a mean error is never exactly 0."""
         by_chance = Average.of(each.by_chance[DEFAULT] for each in self.scores).value
         return f"{super().what_was_done()} An estimate without bias would show an index of {by_chance:.3f}, by chance."
 
     def tables(self) -> Iterator[Table]:
-        """By family, by rule, and by family with rule or number of arms."""
+        """Tables by family, by rule, and by family with rule or number of arms."""
         for title, groups in self.groupings():
             rows = [{"group": name, **group.row()} for name, group in groups.items() if group.scores]
             yield Table(title, rows, [Column("group", title.removeprefix("By ").lower(), "text"), *_COLUMNS])
@@ -183,7 +183,7 @@ class Accuracy(MeasuredRows):
 
 @dataclass(frozen=True)
 class AccuracyStudy(Study):
-    """Whose rows are shown as `Accuracy`."""
+    """A study whose rows are shown as `Accuracy`."""
 
     found: ClassVar[type[StudyRows]] = Accuracy
 

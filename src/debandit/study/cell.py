@@ -26,7 +26,7 @@ _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_00
 
 
 class Bins(NamedTuple):
-    """Of a histogram: `bins` bins of equal width from `low` to `high`."""
+    """The bins of a histogram: this many `bins` of equal width from `low` to `high`."""
 
     low: float
     high: float
@@ -71,11 +71,11 @@ class Cell:
         return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
 
     def _work(self, method: str) -> int:
-        """Of one round of a method, as a multiple of a plain one: the multiplier bootstrap weighs every reward anew."""
+        """The work of one round of a method, as a multiple of a plain one: multipliers weigh every reward anew."""
         return 0 if method in WITHOUT_RUNS else self.horizon if method.startswith("multiplier") else 1
 
     def seed(self, seed: int, chunk: int) -> int:
-        """Of one chunk. It follows from what is simulated, not from the cell's place in the study."""
+        """The seed of one chunk. It follows from what is simulated, not from the cell's place in the study."""
         words = np.frombuffer(self._place, np.uint32)
         return int(np.random.SeedSequence([seed, chunk, *words]).generate_state(1, np.uint64)[0])
 

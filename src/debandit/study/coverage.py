@@ -1,6 +1,6 @@
 """How often the intervals cover the truth, and how wide they are, over a random population of experiments.
 
-Of two Bernoulli arms also by enumeration, without random numbers.
+For two Bernoulli arms `exact_minimum` enumerates all that can happen, without random numbers.
 """
 
 import itertools
@@ -68,7 +68,7 @@ class Arms:
     widths: Floats
 
     def mean(self) -> Average:
-        """Over the arms."""
+        """The average over the arms."""
         return Average(float(self.values.mean()), math.sqrt((self.errors**2).sum()) / len(self.values))
 
     def low(self) -> Average:
@@ -77,7 +77,7 @@ class Arms:
         return Average(share, binomial_se(share, len(self.values)))
 
     def summary(self) -> Row:
-        """A line of a table."""
+        """The arms as a line of a table."""
         worst = int(self.values.argmin())
         return {
             "arms": len(self.values),
@@ -125,7 +125,7 @@ class Coverage(MeasuredRows):
         )
 
     def tables(self) -> Iterator[Table]:
-        """By family, by rule, and by number of pulls."""
+        """Tables by family, by rule, and by number of pulls."""
         for title, first, groups in (
             ("By family", "rewards", self._by_family()),
             ("By rule", "rule and rewards", self._by_rule()),
@@ -178,13 +178,13 @@ def _pooled(shares: list[tuple[float, int]]) -> str:
 
 @dataclass(frozen=True)
 class CoverageStudy(Study):
-    """Whose rows are shown as `Coverage`."""
+    """A study whose rows are shown as `Coverage`."""
 
     found: ClassVar[type[StudyRows]] = Coverage
 
 
 def coverage_study(*, settings: int = 25, experiments: int = 2000, seed: int = 0) -> CoverageStudy:
-    """Simulate `experiments` in each of `settings` random settings of every family, with every interval there is."""
+    """Simulate `experiments` in each of `settings` random settings of every family, with every interval."""
     drawn = population(FAMILIES, checked_whole("settings", settings, 1, 10**6), checked_seed(seed))
     cells = (Cell(*setting, _intervals(family_of(str(setting.world))), experiments) for setting in drawn)
     return CoverageStudy("Coverage of the intervals", tuple(cells), seed, figure="coverage")
@@ -197,9 +197,9 @@ def _intervals(family: str) -> tuple[str, ...]:
 def exact_minimum(
     policy: Policy | str, horizon: int, grid: Sequence[float] = GRID
 ) -> dict[str, tuple[float, float, float]]:
-    """By enumeration, for the binary and the Wald interval: the lowest coverage of an arm, its p and that of the other.
+    """The lowest coverage of an arm by the binary and by the Wald interval, with its p and that of the other arm.
 
-    Over all pairs of probabilities from the grid, of two Bernoulli arms, given that the arm was pulled.
+    By enumeration over all pairs of probabilities from the grid, of two Bernoulli arms, given that the arm was pulled.
     """
     pulls, wins = np.meshgrid(np.arange(horizon + 1.0), np.arange(horizon + 1.0), indexing="ij")
     wins = np.minimum(wins, pulls)  # more never happen

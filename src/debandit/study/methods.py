@@ -34,7 +34,7 @@ WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS)  # methods that simulate
 
 
 def known_methods() -> str:
-    """For messages."""
+    """The names of all methods, for messages."""
     return ", ".join(["naive", *FITTED, *WEIGHTED, *THEOREMS])
 
 
@@ -115,7 +115,7 @@ def _check_theorem(method: str, cell: "Cell", where: str) -> None:
 
 
 def _law(cell: "Cell") -> theory.Law:
-    """Of arm 1, where arm 2 never varies."""
+    """The law of arm 1, where arm 2 never varies."""
     world = cell.world
     if isinstance(world, Normal) and world.sds[1] == 0:
         return theory.NormalLaw(world.means[0], world.sds[0])
@@ -131,7 +131,7 @@ def _law(cell: "Cell") -> theory.Law:
 
 
 def measure_interval(method: str, experiments: Runs) -> dict[str, Floats]:
-    """Coverage, in all and by pulls from so many on, and width beside that of a plain moderated t."""
+    """Whether the interval covers the truth, also by number of pulls, and its width beside a plain moderated t's."""
     truths = experiments.world.means
     sample = Sample(*experiments.paths(), len(truths))
     (low, high), (plain_low, plain_high) = LIMITS[method](sample), LIMITS[YARDSTICK](sample)
@@ -145,6 +145,6 @@ def measure_interval(method: str, experiments: Runs) -> dict[str, Floats]:
 
 
 def binomial_se(share: float, n: int) -> float:
-    """Of a share of n; not 0 at the ends, since half a hit and half a miss are added."""
+    """The standard error of a share of n; not 0 at the ends, since half a hit and half a miss are added."""
     share = (share * n + 0.5) / (n + 1)
     return math.sqrt(share * (1 - share) / n)

@@ -65,7 +65,7 @@ class Study:
         executor: Executor | None = None,
         progress: Progress = "bar",
     ) -> StudyRows:
-        """All rows. The same bits whatever the threads or the executor, and however often it was interrupted.
+        """The rows of all cells: the same bits whatever the threads or the executor, and however often they stopped.
 
         In `directory` finished work is kept, and found again: after an interruption only the rest is computed, after
         a change of settings, seed or version only the cells that it concerns.
@@ -85,13 +85,13 @@ class Study:
 
 
 def shipped_names() -> list[str]:
-    """Their names."""
+    """The names of the studies that come with debandit."""
     names = (file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml"))
     return sorted(name for name in names if name != _EXAMPLE)
 
 
 def shipped_file(name: str) -> Traversable:
-    """The TOML file of one of them."""
+    """The TOML file of a study that comes with debandit."""
     if name not in shipped_names():
         remedy = f"There are {', '.join(shipped_names())}; or name a file that ends in .toml."
         raise InputError(f"there is no study {name!r}", remedy=remedy)
@@ -99,7 +99,7 @@ def shipped_file(name: str) -> Traversable:
 
 
 def write_example(path: str | Path) -> None:
-    """A commented study to start from."""
+    """Write a commented study to start from."""
     if not str(path).endswith(".toml"):
         raise InputError("the name of a study must end in .toml", where=str(path))
     write_new(path, (_folder() / f"{_EXAMPLE}.toml").read_text(encoding="utf-8"))

@@ -57,7 +57,7 @@ def population(
 
 
 def family_of(world: str) -> str:
-    """Of a world as rows have it."""
+    """The family of a world as rows have it."""
     name = world.partition("(")[0]
     return "binary" if name == Bernoulli.name else name
 
@@ -79,14 +79,14 @@ class Tabled(World):
         return Empirical(Pool(table.ravel(), np.full(len(table), len(values))))
 
     def options(self) -> dict[str, Any]:
-        """For people to read: rounded."""
+        """The options for people to read: rounded."""
         return {"means": _rounded(self.means), "sds": _rounded(np.sqrt(self.variances))}
 
     def __str__(self) -> str:
         return super().__str__().replace(self.name, self._family, 1)
 
     def data(self) -> WorldData:
-        """The table."""
+        """The table as data."""
         return self._table.data()
 
 
@@ -108,7 +108,7 @@ def _world(family: str, arms: int, random: np.random.Generator) -> World:
 
 @cache
 def _quantiles(law: str, share: float = 1.0, standardised: bool = True) -> Floats:
-    """Of the law with this probability, else 0; with mean 0 and variance 1, or with mean 1."""
+    """Quantiles of the law with this probability, else 0; with mean 0 and variance 1, or with mean 1."""
     some = round(share * _TABLE)
     u = (np.arange(some) + 0.5) / some
     if law == "t5":

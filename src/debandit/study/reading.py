@@ -1,17 +1,16 @@
 """From a TOML file to a study. All mistakes are found before any is reported, each with its line and key."""
 
 import dataclasses
-import difflib
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from debandit.checks import MOST_RUNS, checked_seed, checked_whole
+from debandit.checks import MOST_RUNS, checked_seed, checked_whole, did_you_mean
 from debandit.errors import InputError, quoted, shorten
 from debandit.plots import KINDS
 from debandit.policies import as_policy
@@ -112,7 +111,7 @@ class _Reader:
             self._note(InputError("is less than `experiments`, which is the least number"), i, "most_experiments")
         texts = {key: settings.get(key, "") for key in ("policy", "world", "label", "remark")}
         for name in sorted(set(grid) - placeholders(texts["policy"], texts["world"], texts["label"])):
-            what = f"{{{name}}} stands neither in the policy nor in the world nor in the label"
+            what = f"{{{name}}} is in neither the policy nor the world nor the label"
             self._note(InputError(what), i, "grid", name)
         for point in points(grid):
             for horizon in horizons:
@@ -159,11 +158,10 @@ class _Reader:
     def _setting(self, data: dict[str, Any], key: str, i: int | None) -> Any:
         return self._try(lambda: SHARED[key](data[key]), i, key)
 
-    def _only(self, data: dict[str, Any], known: Iterable[str], i: int | None) -> None:
+    def _only(self, data: dict[str, Any], known: Sequence[str], i: int | None) -> None:
         for key in data:
             if key not in known:
-                guess = difflib.get_close_matches(key, known, 1)
-                hint = f"Did you mean {guess[0]}?" if guess else f"The settings are {', '.join(known)}."
+                hint = did_you_mean(key, known) or f"The settings are {', '.join(known)}."
                 self._note(InputError(f"there is no setting {shorten(key)!r}", remedy=hint), i, key)
 
     def _try(self, read: Callable[[], T], i: int | None, key: str) -> T | None:
@@ -251,7 +249,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _paths(data: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Of every key, without the numbers of list entries."""
+    """The path of every key, without the numbers of list entries."""
     if names:
         yield names
     for key, value in data.items() if isinstance(data, dict) else ():

@@ -69,7 +69,7 @@ class StudyRows:
 
     @classmethod
     def load(cls, study: "Study", directory: str | Path) -> "StudyRows":
-        """What `save` wrote there."""
+        """Read what `save` wrote there."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -257,6 +257,6 @@ def _quantile(series: Series, share: float) -> dict[str, Any]:
 
 
 def range_of(values: Iterable[int]) -> str:
-    """From the least to the most, in words."""
+    """The range of the values in words, from the least to the most."""
     several = sorted(set(values))
     return f"{several[0]:,}" + (f" to {several[-1]:,}" if len(several) > 1 else "") if several else ""

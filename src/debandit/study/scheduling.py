@@ -63,7 +63,7 @@ class CellRun:
                 yield Chunk(self.cell, self._seed, index, experiments)
 
     def keep(self, chunk: Chunk, summary: Summary) -> None:
-        """A chunk is done."""
+        """Keep what a chunk found."""
         self._journal.add((chunk.index, chunk.experiments), summary)
         self.fold()
 

@@ -30,7 +30,7 @@ class Observed(Protocol):
     def binary(self) -> bool: ...
     @property
     def has_rewards(self) -> bool:
-        """Whether `pool` knows them."""
+        """Whether `pool` knows the rewards."""
         ...
 
     def pool(self) -> Floats:
