@@ -6,8 +6,7 @@ from pathlib import Path
 
 from debandit.files import write_whole
 from debandit.plots import save
-from debandit.study.accuracy import FIVE, Accuracy, accuracy_study
-from debandit.study.scores import DEFAULT, MB, NAIVE
+from debandit.study.accuracy import DEFAULT, FIVE, MB, NAIVE, Accuracy, accuracy_study
 from debandit.tables import markdown
 
 SEEDS = (1, 2)
@@ -24,7 +23,7 @@ The default is compared with MB, the paper's multiplier bootstrap. It leaves les
 
 ## How to read it
 
-- |mean error| is positive even where there is no bias, because it is a mean over so many experiments and not over all.
+- |mean error| is positive even where there is no bias, because it is a mean over some experiments and not over all.
   This raises every index a little, small ones more than large ones, hence the default's more than MB's, so that the
   difference is rather larger than shown. (With 1,000, 2,000 and 8,000 experiments in each of 60 settings it was
   -0.049, -0.052 and -0.053.)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from debandit.files import write_whole
 from debandit.plots import save
-from debandit.study.coverage import LEAST, coverage_study
-from debandit.study.exact_coverage import ENUMERATED, GRID, exact_minimum
+from debandit.study.coverage import ENUMERATED, GRID, LEAST, coverage_study, exact_minimum
 from debandit.tables import Column, markdown
 
 EXACT = f"""## Two Bernoulli arms, exactly
@@ -13,7 +12,7 @@ EXACT = f"""## Two Bernoulli arms, exactly
 The lowest coverage of an arm over all pairs of true probabilities from
 {", ".join(map(str, GRID))},
 given that the arm was pulled, by enumerating everything that can happen (`exact_minimum` in
-`debandit.study.exact_coverage`), for the interval `binary` with so many rounds; behind it the arm's probability and the
+`debandit.study.coverage`), for the interval `binary` with this many rounds; behind it the arm's probability and the
 other's. In the last column the lowest coverage of `wald` over the same rounds; a Wald interval that does not exist
 counts as a miss.
 

@@ -1,4 +1,4 @@
-"""debandit: how biased is each arm's mean after a bandit experiment, and what is it corrected.
+"""debandit: how biased each arm's mean is after a bandit experiment, and what it is when corrected.
 
 The public names, imported when they are first used.
 """
@@ -11,7 +11,7 @@ from debandit.version import __version__
 if TYPE_CHECKING:
     from debandit import datasets, estimators, theory, worlds
     from debandit.checking import Fit, check
-    from debandit.debiasing import debias
+    from debandit.debiasing import debias, debias_all
     from debandit.errors import DebanditError, InputError, Refused
     from debandit.identification import Identified, identify
     from debandit.log import ExperimentLog
@@ -49,48 +49,23 @@ if TYPE_CHECKING:
     from debandit.simulation import Runs, simulate
     from debandit.study import Study
 
-_HOMES = {
+_MODULES = ("datasets", "estimators", "theory", "worlds")
+_HOMES = {  # all other names are those of policies
     "check": "checking",
     "Fit": "checking",
     "debias": "debiasing",
-    "Debiased": "result",
-    "ExperimentLog": "log",
-    "read_log": "readers",
-    "simulate": "simulation",
-    "Runs": "simulation",
-    "Study": "study",
+    "debias_all": "debiasing",
     "DebanditError": "errors",
     "InputError": "errors",
     "Refused": "errors",
-    "Policy": "policies",
-    "ExploreThenCommit": "policies",
-    "UCB": "policies",
-    "ThompsonSampling": "policies",
-    "BetaThompson": "policies",
-    "EpsilonGreedy": "policies",
-    "Uniform": "policies",
     "identify": "identification",
     "Identified": "identification",
-    "DecayingEpsilonGreedy": "policies",
-    "Exp3": "policies",
-    "FixedWeights": "policies",
-    "Greedy": "policies",
-    "KLUCB": "policies",
-    "MABWiserRule": "policies",
-    "ObjectRule": "policies",
-    "PlayTheWinner": "policies",
-    "RiverRule": "policies",
-    "ScoreRule": "policies",
-    "SelectRule": "policies",
-    "Softmax": "policies",
-    "SuccessiveElimination": "policies",
-    "ThompsonVariance": "policies",
-    "TopTwoThompson": "policies",
-    "TSPostDiff": "policies",
-    "UCBTuned": "policies",
-    "Batched": "policies",
-    "Floor": "policies",
-    "WarmUp": "policies",
+    "ExperimentLog": "log",
+    "read_log": "readers",
+    "Debiased": "result",
+    "simulate": "simulation",
+    "Runs": "simulation",
+    "Study": "study",
 }
 
 __all__ = [
@@ -134,6 +109,7 @@ __all__ = [
     "check",
     "datasets",
     "debias",
+    "debias_all",
     "estimators",
     "identify",
     "read_log",
@@ -144,10 +120,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "estimators", "theory", "worlds"):
+    if name in _MODULES:
         return importlib.import_module(f"debandit.{name}")
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"debandit.{_HOMES[name]}"), name)
+    if name in __all__:
+        return getattr(importlib.import_module(f"debandit.{_HOMES.get(name, 'policies')}"), name)
     raise AttributeError(f"module 'debandit' has no attribute {name!r}")
 
 

@@ -1,30 +1,32 @@
 """Numbers and choices that users give: each kind is checked in one place and complained of in one wording.
 
 Functions check a value that is at hand. `number`, `whole` and `choice` declare the limits of a dataclass's field, as in
-`c: float = number(1.0, low=0)`, and `check_fields` applies them.
+`c: float = number(1.0, low=0)`, and `check_fields` applies them; `option` declares a field with any other check.
+No numpy here: the command line shows its help from such declarations, and that must not take long.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
-from debandit.errors import InputError, quoted
+from debandit.errors import InputError, quoted, shorten
 
 LARGEST = 1e100  # beyond it squares overflow
 MOST = 10**8  # rounds or pulls
+MOST_RUNS = 10**9
 
 
 def checked_number(
-    name: str, value: object, low: float = -LARGEST, high: float = LARGEST, *, where: str = "", whole: bool = False
+    name: str, value: Any, low: float = -LARGEST, high: float = LARGEST, *, where: str = "", whole: bool = False
 ) -> Any:
     """The number as Python's own, if it lies within the limits; `where` is the name itself unless it is given."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    kinds = (int,) if whole else (int, float)
-    if isinstance(plain, kinds) and not isinstance(plain, bool) and low <= plain <= high:
-        return plain
+    if isinstance(value, Integral if whole else Real) and not isinstance(value, bool):
+        plain = int(value) if isinstance(value, Integral) else float(value)
+        if low <= plain <= high:
+            return plain
     kind = "a whole number" if whole else "a number"
     limits = f"from {_shown(low)} to {_shown(high)}"
     raise InputError(f"{name} must be {kind} {limits}, not {quoted(value)}", where=where or name)
@@ -36,7 +38,7 @@ def checked_whole(name: str, value: object, low: int = 1, high: int = MOST, *, w
 
 
 def checked_seed(seed: object) -> int:
-    """Random streams are keyed by 64 bits."""
+    """The seed, for which random streams have 64 bits."""
     return checked_whole("seed", seed, 0, 2**64 - 1)
 
 
@@ -44,35 +46,60 @@ def checked_choice(name: str, value: object, choices: Sequence[str], *, where: s
     """One of some words."""
     if isinstance(value, str) and value in choices:
         return value
-    close = get_close_matches(value, choices, 1) if isinstance(value, str) else []
-    remedy = f"Did you mean {close[0]}?" if close else ""
+    remedy = did_you_mean(value, choices)
     listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
     raise InputError(f"{name} must be {listed}, not {quoted(value)}", where=where or name, remedy=remedy)
 
 
-def number(default: Any = dataclasses.MISSING, *, low: float = -LARGEST, high: float = LARGEST) -> Any:
-    """A field that is a number within limits."""
-    return dataclasses.field(default=default, metadata={"check": checked_number, "limits": (low, high)})
+def checked_flag(name: str, value: object, *, where: str = "") -> bool:
+    """True or False, also numpy's."""
+    if str(value) in ("True", "False"):
+        return str(value) == "True"
+    raise InputError(f"{name} must be True or False, not {quoted(value)}", where=where or name)
 
 
-def whole(default: Any = dataclasses.MISSING, *, low: int = 0, high: int = MOST) -> Any:
+def checked_workers(threads: int | None, executor: Executor | None) -> Executor | int | None:
+    """The executor, if there is one, else the number of threads; None stands for all cores."""
+    if executor is None:
+        return None if threads is None else checked_whole("threads", threads, 1, 10_000)
+    if not isinstance(executor, Executor):
+        what = f"{quoted(executor)} is not a concurrent.futures.Executor"
+        raise InputError(what, where="executor", remedy="For a Dask cluster give client.get_executor().")
+    return executor
+
+
+def did_you_mean(value: object, choices: Sequence[str]) -> str:
+    """The nearest of the choices, as a question; empty if none is near."""
+    close = get_close_matches(value, choices, 1) if isinstance(value, str) else []
+    return f"Did you mean {shorten(close[0])}?" if close else ""
+
+
+def number(default: Any = dataclasses.MISSING, *, low: float = -LARGEST, high: float = LARGEST, text: str = "") -> Any:
+    """A field that is a number within limits; `text` says what it is for."""
+    return option(default, checked_number, low, high, text=text)
+
+
+def whole(default: Any = dataclasses.MISSING, *, low: int = 0, high: int = MOST, text: str = "") -> Any:
     """A field that is a whole number within limits."""
-    return dataclasses.field(default=default, metadata={"check": checked_whole, "limits": (low, high)})
+    return option(default, checked_whole, low, high, text=text)
 
 
-def choice(default: str, *others: str) -> Any:
+def choice(default: str, *others: str, text: str = "") -> Any:
     """A field that is one of some words."""
-    return dataclasses.field(default=default, metadata={"check": checked_choice, "limits": ((default, *others),)})
+    return option(default, checked_choice, (default, *others), text=text)
 
 
-def check_fields(record: Any, where: str) -> None:
+def option(default: Any, check: Callable[..., Any], *limits: Any, text: str = "") -> Any:
+    """A field whose value becomes check(name, value, *limits, where=...)."""
+    return dataclasses.field(default=default, metadata={"check": check, "limits": limits, "text": text})
+
+
+def check_fields(record: Any, where: str = "") -> None:
     """Check every declared field of a dataclass, a frozen one too; numpy's numbers become Python's."""
     for field in dataclasses.fields(record):
         if "check" in field.metadata:
-            value = field.metadata["check"](
-                field.name, getattr(record, field.name), *field.metadata["limits"], where=where
-            )
-            object.__setattr__(record, field.name, value)
+            check, limits = field.metadata["check"], field.metadata["limits"]
+            object.__setattr__(record, field.name, check(field.name, getattr(record, field.name), *limits, where=where))
 
 
 def _shown(limit: float) -> str:

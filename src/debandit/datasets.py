@@ -1,10 +1,10 @@
 """Real adaptive experiments, with their logs, rules and sources; docs/datasets.md works through them."""
 
-import difflib
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from debandit.checks import did_you_mean
 from debandit.errors import InputError, shorten
 from debandit.files import write_new
 from debandit.log import ExperimentLog
@@ -62,7 +62,7 @@ def _ecmo() -> Dataset:
 
 
 def _classroom(name: str, policy: Policy, first: tuple[int, int], second: tuple[int, int]) -> Dataset:
-    """From successes and pulls of its two arms."""
+    """A classroom experiment, from successes and pulls of its two arms."""
     pulls, rates = [first[1], second[1]], [first[0] / first[1], second[0] / second[1]]
     return Dataset(
         f"classroom_{name}",
@@ -83,9 +83,8 @@ ALL = {each.name: each for each in (ecmo, classroom_uniform, classroom_thompson,
 
 
 def find(name: str) -> Dataset:
-    """By its name."""
+    """The dataset of this name."""
     if name not in ALL:
-        near = difflib.get_close_matches(name, ALL, 1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise InputError(f"there is no dataset {shorten(name)!r}", remedy=f"{hint}There are: {', '.join(ALL)}")
+        remedy = f"{did_you_mean(name, list(ALL))} There are: {', '.join(ALL)}".strip()
+        raise InputError(f"there is no dataset {shorten(name)!r}", remedy=remedy)
     return ALL[name]

@@ -45,7 +45,7 @@ class WorkerLost(DebanditError):  # noqa: N818 (it says what happened, like Refu
 
 @contextlib.contextmanager
 def work_elsewhere() -> Iterator[None]:
-    """Around asking another process for its result: what it did not finish is an error of ours."""
+    """The context for asking another process for its result: what it did not finish is an error of ours."""
     try:
         yield
     except (DebanditError, TimeoutError):
@@ -77,7 +77,7 @@ def quoted(value: object, length: int = 60) -> str:
 
 
 def shorten(text: str, length: int = 60) -> str:
-    """For messages: hostile input must not fill the screen."""
+    """The text cut for messages: hostile input must not fill the screen."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import Any
 
+from debandit.checks import checked_whole
 from debandit.engine.processes import process_pool
 from debandit.errors import InputError, shorten
-from debandit.simulation import checked_count
 
 
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """So many processes of this machine, one thread each."""
-    with process_pool(checked_count("workers", count, 256)) as pool:
+    """This many processes of this machine, one thread each."""
+    with process_pool(checked_whole("workers", count, 1, 256)) as pool:
         yield pool
 
 

@@ -41,14 +41,16 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 
 def write_new(path: str | Path, content: str) -> None:
-    """The same, but never over a file that is there."""
+    """Write a new file, whole or not at all; never over one that exists."""
     if check_target(path).exists():
-        raise InputError("there is such a file, and it would be lost", where=str(path), remedy="Choose another name.")
+        raise InputError(
+            "a file of this name exists, and it would be lost", where=str(path), remedy="Choose another name."
+        )
     write_whole(path, content)
 
 
 def made_directory(path: str | Path) -> Path:
-    """The directory, made if it is not there."""
+    """The directory, made if it does not exist."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)

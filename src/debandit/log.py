@@ -103,7 +103,7 @@ class ExperimentLog:
             raise InputError("means must be finite and variances 0 or more", where="means, variances")
         wins = np.rint(centers * counts)
         if binary and not np.allclose(wins[pulled], (centers * counts)[pulled], rtol=0, atol=1e-6):
-            raise InputError("0/1 rewards with such a mean and so many pulls do not exist", where="means")
+            raise InputError("no 0/1 rewards have such a mean with this many pulls", where="means")
         log = cls.__new__(cls)
         missing = np.where(pulled, 1.0, np.nan)
         log._set(known, counts.astype(np.int64), centers * missing, spreads * missing, binary, None)
@@ -140,7 +140,7 @@ class ExperimentLog:
 
     @property
     def batch_sizes(self) -> tuple[int, ...] | None:
-        """Of the batches in which the rule heard of its rewards, if the log says so."""
+        """The sizes of the batches in which the policy heard of its rewards, if the log says so."""
         return None if self.rounds is None else self.rounds.batch_sizes
 
     @property
@@ -150,7 +150,7 @@ class ExperimentLog:
 
     @property
     def has_rewards(self) -> bool:
-        """Whether `samples` knows them; of 0/1 rewards the counts are enough."""
+        """Whether `samples` knows the rewards; of 0/1 rewards the counts are enough."""
         return self.rounds is not None or self.binary
 
     def samples(self) -> list[Floats]:
@@ -231,7 +231,7 @@ def _checked_propensities(propensities: ArrayLike, count: int) -> Floats:
 
 
 def _batch_sizes(batches: Iterable[Any], count: int) -> tuple[int, ...]:
-    """Of runs of equal names, each of which must be one batch."""
+    """The lengths of runs of equal names, each of which must be one batch."""
     names = [str(batch) for batch in batches]
     if len(names) != count:
         raise InputError(

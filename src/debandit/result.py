@@ -3,6 +3,7 @@
 import json
 import math
 import pathlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from debandit.errors import InputError, printable, shorten
 from debandit.files import write_whole
 from debandit.intervals import Interval
+from debandit.settings import Settings
 from debandit.tables import Column, decimals_for, number, render
 
 if TYPE_CHECKING:
@@ -39,9 +41,19 @@ _DIFFERENCES = (
 )
 _EFFECTIVE = Column("effective", "effective size", "count")
 
+_VALUES = ("naive", "sd", "bias", "bias_se", "corrected", "never_pulled")
+# the names that a row has for the parts of `Differences` and of `Winner`
+_OF_DIFFERENCES = {
+    "difference": "naive",
+    "difference_bias": "bias",
+    "difference_se": "bias_se",
+    "corrected_difference": "corrected",
+}
+_OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
+
 
 class Histogram(NamedTuple):
-    """Of one arm's simulated means: equal bins from low to high; what lies beyond is in the first or last bin."""
+    """One arm's simulated means in equal bins from low to high; what lies beyond is in the first or last bin."""
 
     low: float
     high: float
@@ -67,7 +79,7 @@ class Winner(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Of each arm's mean to that of another arm; NaN for the control itself."""
+    """The difference of each arm's mean to that of another arm; NaN for the control itself."""
 
     to: tuple[str, ...]  # the named control, or of the other arms the one that looks best in the log
     naive: Floats
@@ -81,30 +93,8 @@ class Replays(NamedTuple):
 
     walks: int
     steps: int  # of each walk
-    acceptance: float  # share of the steps after which the rule still made the same numbers of pulls
-    effective: Floats  # (arms,) so many independent orders would be as good; NaN where all have the same value
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything needed to run it again."""
-
-    policy: str
-    world: str
-    unseen: tuple[float, float] | None
-    runs_asked: int | str
-    seed: int
-    horizon: int
-    log_sha256: str
-    log_index: int  # its place among the logs of one call
-    binary: bool
-    version: str
-    interval: str = "none"  # as asked for
-    level: float = 0.95
-    method: str = "bootstrap"
-    control: str | None = None
-    control_variates: bool = False
-    world_because: str = ""  # why it was chosen, if that was left to debandit
+    acceptance: float  # share of the steps after which the policy still made the same numbers of pulls
+    effective: Floats  # (arms,) as good as this many independent orders; NaN where all have the same value
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,61 +132,17 @@ class Debiased:
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per arm, missing values as None: what every table is made of."""
-        return [
-            {
-                "arm": label,
-                "pulls": int(self.pulls[k]),
-                "naive": _or_none(self.naive[k]),
-                "sd": _or_none(self.sd[k]),
-                "bias": _or_none(self.bias[k]),
-                "bias_se": _or_none(self.bias_se[k]),
-                "corrected": _or_none(self.corrected[k]),
-                "never_pulled": _or_none(self.never_pulled[k]),
-                "low": _or_none(self.low[k]),
-                "high": _or_none(self.high[k]),
-                **({"effective": _or_none(self.replays.effective[k])} if self.replays else {}),
-                **(self._comparison(k, self.differences) if self.differences else {}),
-            }
-            for k, label in enumerate(self.labels)
-        ]
-
-    def _comparison(self, k: int, differences: Differences) -> dict[str, Any]:
-        """One arm's difference to another, and what it is as the best-looking one, if it is that."""
-        names = ("difference", "difference_bias", "difference_se", "corrected_difference")
-        winner = self.winner if self.winner and self.winner.arm == self.labels[k] else None
-        return {
-            "compared_with": differences.to[k],
-            **{name: _or_none(value[k]) for name, value in zip(names, differences[1:], strict=True)},
-            "best_bias": _or_none(winner.bias) if winner else None,
-            "best_se": _or_none(winner.bias_se) if winner else None,
-            "best_corrected": _or_none(winner.corrected) if winner else None,
-        }
-
-    def _comparison_lines(self) -> list[str]:
-        """The winner, and with a named control a table of differences."""
-        lines = []
-        if self.winner is not None:
-            arm, *values = self.winner
-            naive, bias, error, corrected = (number(value, self._decimals()) for value in values)
-            name = shorten(arm, 200)
-            lines = [
-                printable(
-                    f"Best-looking arm {name}: naive {naive}; the highest of all means is biased by {bias} "
-                    f"± {error}, so corrected as the winner {corrected}."
-                ),
-                "",
-            ]
-        if self.differences is not None and self.settings.control is not None:
-            rows = [row for row in self.rows() if row["arm"] != row["compared_with"]]
-            title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
-            lines = [title, "", render(rows, _DIFFERENCES, self._decimals()), "", *lines]
-        return lines
-
-    def _decimals(self) -> int:
-        """To show Monte-Carlo errors, but none below 3 % of the standard error of an arm's mean."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relevant = np.fmax(self.bias_se, 0.03 * self.sd / np.sqrt(self.pulls))
-        return decimals_for(relevant.tolist())
+        columns: dict[str, Sequence[Any]] = {"arm": self.labels, "pulls": self.pulls.tolist()}
+        columns |= {name: _known(getattr(self, name)) for name in (*_VALUES, "low", "high")}
+        if self.replays:
+            columns["effective"] = _known(self.replays.effective)
+        if self.differences:
+            columns["compared_with"] = self.differences.to
+            columns |= {key: _known(getattr(self.differences, name)) for key, name in _OF_DIFFERENCES.items()}
+            for key, name in _OF_WINNER.items():
+                value = _known([getattr(self.winner, name, math.nan)])[0]
+                columns[key] = [value if self.winner and label == self.winner.arm else None for label in self.labels]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas data frame."""
@@ -206,69 +152,95 @@ class Debiased:
 
     def __str__(self) -> str:
         settings, interval = self.settings, self.interval
-        limits = Column("limits", f"{100 * interval.level:g} % interval", "interval")
-        columns = [
-            *_COLUMNS,
-            *([limits] if interval.name != "none" else []),
-            *([_NEVER_PULLED] if (self.never_pulled > 0).any() else []),
-            *([_EFFECTIVE] if self.replays else []),
-        ]
-        rows = [
-            row | {"limits": pair} for row, pair in zip(self.rows(), zip(self.low, self.high, strict=True), strict=True)
-        ]
-        why = f" (auto: {settings.world_because})" if settings.world_because else ""
-        how = f"method {settings.method}" if self.replays else f"world {settings.world}{why}"
-        how_fitted = " with control variates" if settings.control_variates else ""
+        if self.replays:
+            how = f"method {settings.method}"
+        else:
+            how = f"world {settings.world}" + (f" (auto: {settings.world_because})" if settings.world_because else "")
+        fitted = " with control variates" if settings.control_variates else ""
         lines = [
             printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, {how}"),
             "",
-            render(rows, columns, self._decimals()),
+            self._table(),
             "",
             *self._comparison_lines(),
-            printable(f"{self.runs:,} runs{how_fitted}, seed {settings.seed}; {self.stopped_because}."),
-            *(map(printable, str(interval).split("\n")) if interval.name != "none" else []),
-            *(f"note: {printable(note)}" for note in interval.notes),
-            *(
-                [
-                    f"{self.replays.walks:,} walks of {self.replays.steps:,} steps over the orders of the rewards, "
-                    f"{100 * self.replays.acceptance:.0f} % of them accepted; the second half counts."
-                ]
-                if self.replays
-                else []
-            ),
-            *(f"warning: {printable(warning)}" for warning in self.warnings),
+            printable(f"{self.runs:,} runs{fitted}, seed {settings.seed}; {self.stopped_because}."),
         ]
-        return "\n".join(lines)
+        if interval.name != "none":
+            lines += map(printable, str(interval).split("\n"))
+        lines += [f"note: {printable(note)}" for note in interval.notes]
+        if self.replays:
+            walks, steps, acceptance, _ = self.replays
+            lines.append(
+                f"{walks:,} walks of {steps:,} steps over the orders of the rewards, {100 * acceptance:.0f} % of them "
+                "accepted; the second half counts."
+            )
+        return "\n".join([*lines, *(f"warning: {printable(warning)}" for warning in self.warnings)])
+
+    def _table(self) -> str:
+        columns = [*_COLUMNS]
+        if self.interval.name != "none":
+            columns.append(Column("limits", f"{100 * self.interval.level:g} % interval", "interval"))
+        if (self.never_pulled > 0).any():
+            columns.append(_NEVER_PULLED)
+        if self.replays:
+            columns.append(_EFFECTIVE)
+        limits = zip(self.low, self.high, strict=True)
+        rows = [row | {"limits": pair} for row, pair in zip(self.rows(), limits, strict=True)]
+        return render(rows, columns, self._decimals())
+
+    def _comparison_lines(self) -> list[str]:
+        """A table of differences, if there is a named control, and the winner."""
+        lines = []
+        if self.differences and self.settings.control is not None:
+            title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
+            rows = [row for row in self.rows() if row["arm"] != row["compared_with"]]
+            lines += [title, "", render(rows, _DIFFERENCES, self._decimals()), ""]
+        if self.winner:
+            arm, *values = self.winner
+            naive, bias, error, corrected = (number(value, self._decimals()) for value in values)
+            said = (
+                f"Best-looking arm {shorten(arm, 200)}: naive {naive}; the highest of all means is biased by {bias} "
+                f"± {error}, so corrected as the winner {corrected}."
+            )
+            lines += [printable(said), ""]
+        return lines
+
+    def _decimals(self) -> int:
+        """As many decimals as show Monte-Carlo errors, but none below 3 % of the standard error of an arm's mean."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relevant = np.fmax(self.bias_se, 0.03 * self.sd / np.sqrt(self.pulls))
+        return decimals_for(relevant.tolist())
 
     def to_json(self, path: str | pathlib.Path) -> None:
         """Write result.json, whole or not at all."""
         write_whole(path, json.dumps(self._document(), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
     def _document(self) -> dict[str, Any]:
-        arms = [
-            {**row, "histogram": {**histogram._asdict(), "counts": histogram.counts.tolist()}}
-            for row, histogram in zip(self.rows(), self.histograms, strict=True)
-        ]
-        return {
+        settings = vars(self.settings).copy()
+        document: dict[str, Any] = {
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
-            "settings": vars(self.settings),
+            "settings": {"runs_asked": settings.pop("runs"), **settings},
             "runs": self.runs,
             "stopped_because": self.stopped_because,
             "warnings": list(self.warnings),
             "interval": {key: getattr(self.interval, key) for key in ("name", "level", "chosen", "known", "notes")},
-            "arms": arms,
-            "winner": self.winner
-            and {k: v if isinstance(v, str) else _or_none(v) for k, v in self.winner._asdict().items()},
-            "replays": self.replays
-            and {name: value for name, value in self.replays._asdict().items() if name != "effective"},
-            "path": self.path
-            and {
-                "rounds": self.path.rounds.tolist(),
-                "pulls": self.path.pulls.tolist(),
-                "means": [[_or_none(mean) for mean in arm] for arm in self.path.means],
-            },
+            "arms": [
+                {**row, "histogram": {"low": low, "high": high, "counts": counts.tolist()}}
+                for row, (low, high, counts) in zip(self.rows(), self.histograms, strict=True)
+            ],
+            **dict.fromkeys(("winner", "replays", "path")),
         }
+        if self.winner:
+            arm, *values = self.winner
+            document["winner"] = dict(zip(Winner._fields, (arm, *_known(values)), strict=True))
+        if self.replays:
+            document["replays"] = {name: getattr(self.replays, name) for name in ("walks", "steps", "acceptance")}
+        if self.path:
+            rounds, pulls, means = self.path
+            known = [_known(arm) for arm in means]
+            document["path"] = {"rounds": rounds.tolist(), "pulls": pulls.tolist(), "means": known}
+        return document
 
     @classmethod
     def from_json(cls, path: str | pathlib.Path) -> "Debiased":
@@ -280,35 +252,35 @@ class Debiased:
         except (ValueError, RecursionError) as error:
             raise InputError(f"not a JSON file ({error})", where=str(path)) from None
         try:
-            if document["schema"] != SCHEMA or document["schema_version"] != SCHEMA_VERSION:
-                raise InputError(
-                    f"schema {document['schema']!r} version {document['schema_version']!r}, "
-                    f"but this is made for {SCHEMA!r} version {SCHEMA_VERSION}",
-                    where=str(path),
-                    remedy="Read it with the version of debandit that wrote it.",
-                )
-            return cls._from_document(document)
-        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            schema, version = document["schema"], document["schema_version"]
+            if (schema, version) == (SCHEMA, SCHEMA_VERSION):
+                return cls._from_document(document)
+        except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise InputError(f"not a result of debandit (at {error})", where=str(path)) from None
+        raise InputError(
+            f"schema {schema!r} version {version!r}, but this is made for {SCHEMA!r} version {SCHEMA_VERSION}",
+            where=str(path),
+            remedy="Read it with the version of debandit that wrote it.",
+        )
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> "Debiased":
-        arms, path, settings = document["arms"], document["path"], dict(document["settings"])
-        if not arms or not all(isinstance(settings[key], int) for key in ("seed", "horizon", "log_index")):
+        arms, path, replays, winner = (document.get(key) for key in ("arms", "path", "replays", "winner"))
+        settings = {"interval": "none", "control_variates": False, **document["settings"]}  # as before there were any
+        if not arms or not {"policy", "horizon", "log_sha256"} <= set(settings):
             raise ValueError("arms or settings")
-        unseen, replays, winner = settings.pop("unseen"), document.get("replays"), document.get("winner")
 
         def column(key: str) -> Floats:
-            return np.array([np.nan if arm[key] is None else float(arm[key]) for arm in arms])
+            return np.array([arm[key] for arm in arms], dtype=np.float64)  # null becomes NaN
 
         return cls(
             labels=tuple(str(arm["arm"]) for arm in arms),
             pulls=np.array([int(arm["pulls"]) for arm in arms]),
-            **{key: column(key) for key in ("naive", "sd", "bias", "bias_se", "corrected", "never_pulled")},
+            **{key: column(key) for key in _VALUES},
             runs=int(document["runs"]),
             stopped_because=str(document["stopped_because"]),
             warnings=tuple(map(str, document["warnings"])),
-            settings=Settings(**settings, unseen=None if unseen is None else (float(unseen[0]), float(unseen[1]))),
+            settings=Settings(runs=settings.pop("runs_asked"), **settings),
             histograms=tuple(
                 Histogram(float(h["low"]), float(h["high"]), np.array(h["counts"], dtype=np.int64))
                 for h in (arm["histogram"] for arm in arms)
@@ -317,7 +289,7 @@ class Debiased:
             and Path(
                 np.array(path["rounds"], dtype=np.int64),
                 np.array(path["pulls"], dtype=np.int64),
-                np.array(path["means"], dtype=np.float64),  # null becomes NaN
+                np.array(path["means"], dtype=np.float64),
             ),
             interval=_interval(document.get("interval"), arms),
             replays=replays
@@ -326,20 +298,15 @@ class Debiased:
             ),
             winner=winner
             and Winner(
-                str(winner["arm"]),
-                *(np.nan if winner[key] is None else float(winner[key]) for key in Winner._fields[1:]),
+                str(winner["arm"]), *np.array([winner[key] for key in Winner._fields[1:]], dtype=np.float64).tolist()
             ),
-            differences=Differences(
-                tuple(str(arm["compared_with"]) for arm in arms),
-                *map(column, ("difference", "difference_bias", "difference_se", "corrected_difference")),
-            )
-            if winner
-            else None,
+            differences=winner
+            and Differences(tuple(str(arm["compared_with"]) for arm in arms), *map(column, _OF_DIFFERENCES)),
         )
 
 
 def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Interval:
-    """As it was written; a file without intervals has none, and a lower limit without an upper one an infinite one."""
+    """The interval as it was written; old files have none. An upper limit that is missing alone is infinite."""
     low, high = (np.array([arm.get(key) for arm in arms], dtype=np.float64) for key in ("low", "high"))
     high = np.where(np.isnan(high) & ~np.isnan(low), np.inf, high)
     if found is None:
@@ -348,5 +315,6 @@ def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Inter
     return Interval(str(found["name"]), float(found["level"]), low, high, *texts)
 
 
-def _or_none(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _known(values: Iterable[float]) -> list[float | None]:
+    """The values, None where they are not finite."""
+    return [float(value) if math.isfinite(value) else None for value in values]

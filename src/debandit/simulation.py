@@ -6,16 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
+from debandit.checks import MOST_RUNS, checked_seed, checked_whole, checked_workers
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
 from debandit.engine.experiment import SIMULATE, Experiment
 from debandit.engine.runs import TOTALS, WITH_SQUARES, Tally
-from debandit.errors import InputError, quoted, shorten
+from debandit.errors import InputError
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.worlds import World, as_world
 
-LONGEST_HORIZON, MOST_RUNS = 10**8, 10**9
 _ROUNDING = 16 * np.finfo(float).eps
 
 
@@ -129,7 +129,7 @@ def simulate(
     """
     rule, place = as_policy(policy), as_world(world)
     experiment = _experiment(rule, place, horizon, seed)
-    runs = checked_count("runs", runs, MOST_RUNS)
+    runs = checked_whole("runs", runs, 1, MOST_RUNS)
     workers = checked_workers(threads, executor)
     played = spread.store(experiment, runs, kept=TOTALS, paths=paths, workers=workers)
     outer = (*place.means.shape[:-1], runs)
@@ -158,7 +158,7 @@ def tally(
 ) -> Tally:
     """The same runs as `simulate` without keeping them, so that memory does not grow with their number."""
     experiment = _experiment(as_policy(policy), as_world(world), horizon, seed)
-    count = np.full(len(experiment.world_ids), checked_count("runs", runs, MOST_RUNS))
+    count = np.full(len(experiment.world_ids), checked_whole("runs", runs, 1, MOST_RUNS))
     return spread.tally(experiment, count, workers=checked_workers(threads, executor))
 
 
@@ -174,7 +174,7 @@ def experiment_of(
 ) -> Experiment:
     """A rule in a stack of worlds, as data, once they are known to fit."""
     arm_count = len(data.means) // len(world_ids)
-    horizon = checked_count("horizon", horizon, LONGEST_HORIZON)
+    horizon = checked_whole("horizon", horizon)
     enough_rounds(policy, arm_count, horizon)
     return Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
 
@@ -198,28 +198,3 @@ def enough_rounds(policy: Policy, arm_count: int, horizon: int) -> None:
             where="horizon",
             remedy="Check the rule and its options, and that the log is complete.",
         )
-
-
-def checked_seed(seed: int) -> int:
-    """Streams are keyed by 64 bits."""
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise InputError(f"a seed is a whole number from 0 to 2^64 - 1, not {quoted(seed)}", where="seed")
-    return int(seed)
-
-
-def checked_workers(threads: int | None, executor: Executor | None) -> spread.Workers:
-    """The executor, if there is one, else the number of threads; None stands for all cores."""
-    if executor is None:
-        return None if threads is None else checked_count("threads", threads, 10_000)
-    if not isinstance(executor, Executor):
-        what = f"{shorten(repr(executor))} is not a concurrent.futures.Executor"
-        raise InputError(what, where="executor", remedy="For a Dask cluster give client.get_executor().")
-    return executor
-
-
-def checked_count(name: str, value: object, most: int, least: int = 1) -> int:
-    """A whole number within limits."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value <= most:
-        return int(value)
-    what = f"{name} must be a whole number from {least} to {most:,}, not {quoted(value)}"
-    raise InputError(what, where=name)

@@ -74,7 +74,7 @@ def _cell(value: Any, role: str, decimals: int) -> str:
 
 
 def number(value: float, decimals: int) -> str:
-    """With so many decimals, or in scientific notation where these are many or the number is large."""
+    """The number with this many decimals, or in scientific notation where these are many or the number is large."""
     if decimals > 8 or abs(value) >= 1e9:
         return f"{value + 0.0:.5g}"
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"  # a zero has no sign

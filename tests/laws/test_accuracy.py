@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from debandit.study.accuracy import FIVE, accuracy_study
-from debandit.study.scores import DEFAULT, MB, NAIVE
+from debandit.study.accuracy import DEFAULT, FIVE, MB, NAIVE, accuracy_study
 
 FAMILIES = (*FIVE, "binary")
 

@@ -12,9 +12,8 @@ from catalogue import Z, replayed
 import debandit as db
 from debandit.intervals import binary, interval_of
 from debandit.policies import RULES, as_policy
-from debandit.study.coverage import FAMILIES, coverage_study
-from debandit.study.exact_coverage import ENUMERATED, exact_minimum
-from debandit.study.intervals import YARDSTICK
+from debandit.study.coverage import ENUMERATED, FAMILIES, coverage_study, exact_minimum
+from debandit.study.methods import YARDSTICK
 from debandit.study.population import CONTINUOUS
 from debandit.study.rows import FIELDS
 from debandit.theory import exact_counts, exact_two_arms

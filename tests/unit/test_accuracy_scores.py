@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from debandit.errors import InputError
-from debandit.study.accuracy import Accuracy, accuracy_study
+from debandit.study.accuracy import Accuracy, accuracy_study, bias_index, rmse_ratio, score
 from debandit.study.measured import Average
-from debandit.study.scores import bias_index, rmse_ratio, score
 
 TINY = {"settings": 4, "experiments": 20, "runs": 10, "seed": 3}
 

@@ -1,6 +1,7 @@
 """Algorithm 1 and its record."""
 
 import dataclasses
+import inspect
 import json
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 from catalogue import Z, z_scores
 
 import debandit as db
+from debandit.cli.logs import debias as command
 from debandit.debiasing.running import AUTO_CAP, AUTO_FIRST
+from debandit.settings import OPTIONS
 from debandit.simulation import tally
 
 
@@ -167,6 +170,47 @@ def test_what_does_not_fit_is_refused(log):
             db.debias(log, db.UCB(), runs=bad)
 
 
+def test_options_are_declared_once(log):
+    """Signature, documentation, command line and messages are made from the declarations."""
+    for function, first in ((db.debias, "log"), (db.debias_all, "logs")):
+        parameters = inspect.signature(function).parameters
+        assert list(parameters) == [first, "policy", *OPTIONS]
+        assert {name: parameters[name].default for name in OPTIONS} == {n: f.default for n, f in OPTIONS.items()}
+        assert all(f"{name}: {field.metadata['text']}" in inspect.getdoc(function) for name, field in OPTIONS.items())
+    flags = {option.name: option for option in command.params}
+    for name in set(OPTIONS) - {"log_index", "executor"}:
+        assert flags[name].default == OPTIONS[name].default
+        assert flags[name].help == OPTIONS[name].metadata["text"]
+    with pytest.raises(db.InputError, match=r"no option 'sed'(.|\n)*Did you mean seed"):
+        db.debias(log, db.UCB(), sed=1)
+    with pytest.raises(db.InputError, match=r"no option 'horizon'(.|\n)*options are world, runs"):
+        db.debias_all([log], db.UCB(), horizon=100)  # a setting of the result, but not an option
+    for bad in ({"control_variates": "maybe"}, {"force": 2}, {"threads": 0}, {"log_index": -1}, {"seed": 1.5}):
+        with pytest.raises(db.InputError, match=f"{next(iter(bad))} must be"):
+            db.debias(log, db.UCB(), **bad)
+
+
+def test_debias_all(log):
+    """A list whatever it is given; `debias` gives one result for one log."""
+    several = db.debias_all((each for each in [log, log]), db.UCB(), runs=200, seed=4)
+    assert [result.settings.log_index for result in several] == [0, 1]
+    np.testing.assert_array_equal(several[0].bias, db.debias(log, db.UCB(), runs=200, seed=4).bias)
+    assert db.debias_all([], db.UCB()) == []
+    assert len(db.debias_all(log, db.UCB(), runs=200)) == 1
+    for bad in (None, 5, "trial.csv"):
+        with pytest.raises(db.InputError, match="needs an ExperimentLog"):
+            db.debias_all(bad, db.UCB())
+
+
+def test_the_policy_is_checked_before_worlds_and_intervals():
+    """A log that the policy cannot have made is refused for that, whatever else does not suit it."""
+    log = db.ExperimentLog(["a", "a", "b", "b"], [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(db.Refused, match="cannot have made this log"):
+        db.debias(log, db.UCB(), interval="binary", control="c", world="jeffreys")
+    with pytest.raises(db.InputError, match="jeffreys"):
+        db.debias(log, db.UCB(), interval="binary", control="c", world="jeffreys", force=True)
+
+
 def test_json_round_trip(log, tmp_path):
     result = db.debias(log, db.UCB(), seed=np.uint64(5), runs=np.int32(300), unseen=(np.float32(0), np.int8(1)))
     path = tmp_path / "result.json"
@@ -202,6 +246,11 @@ def test_json_round_trip(log, tmp_path):
         ('{"schema": "debandit.result", "schema_version": 1, "arms": 5}', "not a result"),
         (
             '{"schema": "debandit.result", "schema_version": 1, "arms": [], "path": null, "settings": {}}',
+            "not a result",
+        ),
+        (
+            '{"schema": "debandit.result", "schema_version": 1, "arms": [{}], "path": null, "settings": {"policy": "",'
+            ' "horizon": 9, "log_sha256": "", "runs_asked": "auto", "seed": "x"}}',
             "not a result",
         ),
     ],

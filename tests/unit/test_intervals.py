@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 import debandit as db
-from debandit.intervals import NAMES, Sample, binary, interval_of, mid_p_lower, pooled_t, two_part, wald
+from debandit.intervals import Sample, binary, interval_of, mid_p_lower, pooled_t, two_part, wald
 from debandit.intervals.interval import _MEASURED
+from debandit.settings import INTERVALS
 
 A, B, C = [1.0, 2.0, 4.0, 9.0], [0.0, 3.0], [5.0]
 
@@ -180,7 +181,7 @@ def test_what_does_not_suit_the_rewards_is_refused():
         (log_of(A, B), "bayes", "pooled-t"),
     ]:
         with pytest.raises(db.InputError, match=message):
-            db.debias(log, "ucb", interval=name)
+            db.debias(log, "ucb", interval=name, force=True)
     for level in (0, 1, 95, "high", None, float("nan")):
         with pytest.raises(db.InputError, match="between 0 and 1"):
             db.debias(log_of(A, B), "ucb", level=level)
@@ -320,7 +321,7 @@ def test_a_corrected_mean_outside_is_said_to_be():
     assert note.startswith("1: the corrected mean lies outside the interval")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", INTERVALS)
 def test_json_keeps_the_interval(name, tmp_path):
     log = log_of([1, 0, 1, 1], [0, 0, 1]) if name == "binary" else log_of([0, 2.0, 3.0, 9.0], B)
     result = debiased(log, interval=name)

@@ -11,8 +11,8 @@ import pytest
 
 from debandit.errors import InputError
 from debandit.plots import KINDS, draw, save
+from debandit.plots.curves import log_ticks
 from debandit.plots.page import KNOWN, looks, pixels, wrapped
-from debandit.plots.squared_errors import log_ticks
 
 SCRIPT = "<script>alert(1)</script> & co"
 NAN = float("nan")

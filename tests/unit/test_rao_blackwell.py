@@ -82,7 +82,7 @@ def test_other_refusals():
         db.debias(log_of(db.UCB()), db.UCB(c=3.0), method="rao-blackwell", force=True)
     with pytest.raises(db.InputError, match="does not compare"):
         db.debias(log_of(db.UCB()), db.UCB(), method="rao-blackwell", control="1")
-    with pytest.raises(db.InputError, match="no method 'magic'"):
+    with pytest.raises(db.InputError, match="method must be bootstrap or rao-blackwell, not 'magic'"):
         db.debias(log_of(db.UCB()), db.UCB(), method="magic")
 
 

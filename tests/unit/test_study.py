@@ -12,9 +12,9 @@ from catalogue import Z
 
 import debandit as db
 from debandit.study import Bins, Cell
-from debandit.study.chunk import Chunk, run_chunk
+from debandit.study.cell import Chunk, run_chunk
 from debandit.study.journal import Journal
-from debandit.study.lines import key_lines
+from debandit.study.reading import key_lines
 from debandit.study.rows import FIELDS
 from debandit.study.summary import Series, Summary
 
@@ -102,7 +102,7 @@ def test_chunks_are_of_bounded_size():
 def test_more_experiments_go_on_where_fewer_ended(tmp_path, monkeypatch):
     cut(monkeypatch, 100)
     SMALL.run(tmp_path)
-    monkeypatch.setattr("debandit.study.running.run_chunk", counted := Counted())
+    monkeypatch.setattr("debandit.study.scheduling.run_chunk", counted := Counted())
     more = SMALL.with_settings(experiments=500)
     rows = more.run(tmp_path)
     assert counted.chunks == [("ucb", 3), ("ucb", 4), ("greedy", 3), ("greedy", 4)]
@@ -123,7 +123,7 @@ class Counted:
 def test_cells_that_differ_in_their_number_alone_keep_their_numbers(tmp_path, monkeypatch):
     cut(monkeypatch, 100)
     more = dataclasses.replace(UCB, label="more", experiments=400)
-    monkeypatch.setattr("debandit.study.running.run_chunk", counted := Counted())
+    monkeypatch.setattr("debandit.study.scheduling.run_chunk", counted := Counted())
     rows = db.Study("both", (UCB, more, GREEDY), seed=5).run(tmp_path)
     assert {(row["setting"], row["experiments"]) for row in rows.rows} == {("ucb", 300), ("more", 400), ("greedy", 300)}
     assert len(counted.chunks) == 3 + 1 + 3  # what they share is computed once
@@ -331,10 +331,10 @@ def test_an_interrupted_study_goes_on(tmp_path, monkeypatch, at):
     cut(monkeypatch, 100)
     undisturbed = SMALL.run()
     with monkeypatch.context() as patch:
-        patch.setattr("debandit.study.running.run_chunk", Interrupted(at))
+        patch.setattr("debandit.study.scheduling.run_chunk", Interrupted(at))
         with pytest.raises(KeyboardInterrupt):
             SMALL.run(tmp_path)
-    monkeypatch.setattr("debandit.study.running.run_chunk", counted := Counted())
+    monkeypatch.setattr("debandit.study.scheduling.run_chunk", counted := Counted())
     assert same(SMALL.run(tmp_path), undisturbed)
     assert len(counted.chunks) == 6 - at
     counted.chunks.clear()
@@ -359,7 +359,7 @@ def test_an_interrupted_study_goes_on(tmp_path, monkeypatch, at):
 def test_a_changed_setting_is_noticed_cell_by_cell(tmp_path, monkeypatch, change, again):
     cut(monkeypatch, 100)
     SMALL.run(tmp_path)
-    monkeypatch.setattr("debandit.study.running.run_chunk", counted := Counted())
+    monkeypatch.setattr("debandit.study.scheduling.run_chunk", counted := Counted())
     changed = dataclasses.replace(SMALL, cells=(dataclasses.replace(UCB, **change), GREEDY))
     rows = changed.run(tmp_path)
     assert [label for label, _ in counted.chunks] == again * 3
@@ -368,7 +368,7 @@ def test_a_changed_setting_is_noticed_cell_by_cell(tmp_path, monkeypatch, change
 
 def test_a_changed_seed_or_version_is_noticed(tmp_path, monkeypatch):
     SMALL.run(tmp_path)
-    monkeypatch.setattr("debandit.study.running.run_chunk", counted := Counted())
+    monkeypatch.setattr("debandit.study.scheduling.run_chunk", counted := Counted())
     SMALL.with_settings(seed=6).run(tmp_path)
     assert len(counted.chunks) == 2
     monkeypatch.setattr("debandit.study.cell.__version__", "99")
@@ -497,7 +497,7 @@ def test_the_example_is_a_study(tmp_path):
         ("horizon = 20", "horizon = 20\nfigure = 'histograms'", "histograms need a setting histogram"),
         ("horizon = 20", "horizon = 20\nhistogram = {low = 1, high = 0, bins = 3}", "from low to high"),
         ("horizon = 20", "horizon = 20\nhistogram = 7", "must be written as"),
-        ("horizon = 20", "horizon = 20\nseed = -1", "line 2, seed: a seed is"),
+        ("horizon = 20", "horizon = 20\nseed = -1", "line 2, seed: seed must be a whole number from 0"),
         ("[[cell]]", "[[sell]]", r"there is no \[\[cell\]\]"),
         ("[[cell]]", "[cell]", r"line 5, cell 1: there is no \[\[cell\]\].*\n  Write \[\[cell\]\] with two brackets"),
         ("horizon = 20", "horizon = 20\ntitle = 5", "line 2, title: must be a text"),

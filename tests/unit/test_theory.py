@@ -13,7 +13,16 @@ from scipy.special import ndtr
 
 from debandit import theory
 from debandit.errors import InputError
-from debandit.theory import Bernoulli, Discrete, FromCallable, Normal, Uniform, etc_bias, etc_bias_bernoulli, etc_gap
+from debandit.theory import (
+    BernoulliLaw,
+    Discrete,
+    FromCallable,
+    NormalLaw,
+    UniformLaw,
+    etc_bias,
+    etc_bias_bernoulli,
+    etc_gap,
+)
 
 TIES = ("first", "random", "last")
 THREE = Discrete([0, 1, 2], [0.2, 0.3, 0.5])
@@ -270,7 +279,7 @@ def test_theorem_1_refuses():
 
 # laws
 
-LAWS = [Normal(1.0, 2.0), Bernoulli(0.3), Uniform(-1.0, 3.0), THREE, SKEW]
+LAWS = [NormalLaw(1.0, 2.0), BernoulliLaw(0.3), UniformLaw(-1.0, 3.0), THREE, SKEW]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
@@ -293,17 +302,17 @@ def test_laws_are_consistent(law):
 
 
 def test_uniform_series_meet_the_closed_forms():
-    law, h = Uniform(-1.0, 1.0), 0.1
+    law, h = UniformLaw(-1.0, 1.0), 0.1
     for function in (law.eta, law.eta_prime, law.eta_second):
         assert function(h * (1 - 1e-13)) == near(function(h), 1e-11)
 
 
 def test_rates_outside_and_at_the_ends():
-    assert Bernoulli(0.3).rate(1.0) == pytest.approx(-math.log(0.3))
+    assert BernoulliLaw(0.3).rate(1.0) == pytest.approx(-math.log(0.3))
     assert THREE.rate(0.0) == pytest.approx(-math.log(0.2))
     assert THREE.rate(2.0) == pytest.approx(-math.log(0.5))
-    assert Uniform(0, 1).rate(1.0) == math.inf
-    for law in (Bernoulli(0.3), THREE, Uniform(0, 1)):
+    assert UniformLaw(0, 1).rate(1.0) == math.inf
+    for law in (BernoulliLaw(0.3), THREE, UniformLaw(0, 1)):
         assert law.rate(2.5) == law.rate(-0.5) == math.inf
         for x in (law.low, law.high, 2.5, -0.5):
             with pytest.raises(InputError, match="zeta"):
@@ -314,12 +323,12 @@ def test_variance_proxies():
     """REPRODUCTION: Bernoulli (1 - 2p) / (2 ln((1 - p) / p)), 1/4 at p = 1/2. A proxy too small by 1e-6 is no proxy."""
     for p in (0.02, 0.3, 0.9):
         expected = (1 - 2 * p) / (2 * math.log((1 - p) / p))
-        assert Bernoulli(p).variance_proxy == near(expected, 1e-12)
+        assert BernoulliLaw(p).variance_proxy == near(expected, 1e-12)
         assert Discrete([0, 1], [1 - p, p]).variance_proxy == near(expected, 1e-9)
-    assert Bernoulli(0.5).variance_proxy == 0.25
-    assert Bernoulli(0.5 + 1e-9).variance_proxy == near(0.25, 1e-12)
-    assert Normal(3, 2).variance_proxy == 4
-    assert Uniform(1, 4).variance_proxy == pytest.approx(9 / 12)
+    assert BernoulliLaw(0.5).variance_proxy == 0.25
+    assert BernoulliLaw(0.5 + 1e-9).variance_proxy == near(0.25, 1e-12)
+    assert NormalLaw(3, 2).variance_proxy == 4
+    assert UniformLaw(1, 4).variance_proxy == pytest.approx(9 / 12)
     grid = np.concatenate((np.linspace(-20, -0.01, 4000), np.linspace(0.01, 20, 4000)))
     for law in LAWS:
         worst = max(2 * law.centred(h) / h**2 for h in grid)
@@ -331,11 +340,11 @@ def test_spans():
     assert (THREE.span, SKEW.span, Discrete([0.1, 0.4, 1.0], [0.2, 0.2, 0.6]).span) == (1.0, 1.5, pytest.approx(0.3))
     assert Discrete([7, 2**0.5], [0.5, 0.5]).span == pytest.approx(7 - 2**0.5)
     assert Discrete([0, 1, 2**0.5], [0.3, 0.3, 0.4]).span is None
-    assert (Normal(0, 1).span, Uniform(0, 1).span, Bernoulli(0.5).span) == (None, None, 1.0)
+    assert (NormalLaw(0, 1).span, UniformLaw(0, 1).span, BernoulliLaw(0.5).span) == (None, None, 1.0)
 
 
 def test_a_law_from_a_callable():
-    bernoulli = Bernoulli(0.3)
+    bernoulli = BernoulliLaw(0.3)
     law = FromCallable(bernoulli.eta, mean=0.3, low=0, high=1, span=1)
     exact = FromCallable(bernoulli.eta, mean=0.3, eta_prime=bernoulli.eta_prime, eta_second=bernoulli.eta_second)
     for x in (0.1, 0.6, 0.95):
@@ -362,12 +371,12 @@ def test_laws_that_are_not_subgaussian():
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: Normal(0, 0),
-        lambda: Normal(math.nan, 1),
-        lambda: Bernoulli(0),
-        lambda: Bernoulli(1.0),
-        lambda: Bernoulli("0.5"),
-        lambda: Uniform(1, 1),
+        lambda: NormalLaw(0, 0),
+        lambda: NormalLaw(math.nan, 1),
+        lambda: BernoulliLaw(0),
+        lambda: BernoulliLaw(1.0),
+        lambda: BernoulliLaw("0.5"),
+        lambda: UniformLaw(1, 1),
         lambda: Discrete([1, 2], [0.5, 0.4]),
         lambda: Discrete([1, 2], [1.0]),
         lambda: Discrete([1, 2], [1.0, 0.0]),
@@ -383,30 +392,30 @@ def test_laws_that_are_none(build):
 
 # Proposition 2
 
-GAUSS, GAUSS_2, UNIT = Normal(1.0, 1.0), Normal(1.5, 2.0), Uniform(0.0, 1.0)
+GAUSS, GAUSS_2, UNIT = NormalLaw(1.0, 1.0), NormalLaw(1.5, 2.0), UniformLaw(0.0, 1.0)
 G_EXACT = [  # reference, "proposition 2": law, mu2, ties, {m: G}; the sd of the second case, 2, follows from its values
     (GAUSS, 1.5, "first", {10: -3.614448e-02, 100: -1.486720e-07, 1000: -6.517782e-57}),
     (GAUSS_2, 1.0, "first", {10: -1.845963e-01, 100: -3.505660e-03, 1000: -6.764528e-16}),
     (
-        Bernoulli(0.3),
+        BernoulliLaw(0.3),
         0.6,
         "first",
         {10: -1.543790e-02, 100: -1.558224e-10, 1000: -4.277216e-86, 2000: -1.196535e-169},
     ),
     (
-        Bernoulli(0.3),
+        BernoulliLaw(0.3),
         0.6,
         "last",
         {10: -4.410829e-03, 100: -4.452069e-11, 1000: -1.222062e-86, 2000: -3.418673e-170},
     ),
     (
-        Bernoulli(0.6),
+        BernoulliLaw(0.6),
         0.3,
         "first",
         {10: -5.096079e-03, 100: -1.086067e-10, 1000: -5.025857e-83, 2000: -5.409135e-163},
     ),
     (
-        Bernoulli(0.6),
+        BernoulliLaw(0.6),
         0.3,
         "last",
         {10: -1.783628e-02, 100: -3.801235e-10, 1000: -1.759050e-82, 2000: -1.893197e-162},
@@ -432,9 +441,9 @@ def test_exact_gap_has_the_reference_values(law, mu2, ties, values):
 
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("mu2", [-1.5, -1.0, -0.5, 0.0, 0.05, 0.5, 1.0, 1.5, 1.99, 2.0, 2.5])
-@pytest.mark.parametrize("law", [THREE, SKEW, Discrete([0, 1, 2**0.5], [0.3, 0.3, 0.4]), Bernoulli(0.3)], ids=repr)
+@pytest.mark.parametrize("law", [THREE, SKEW, Discrete([0, 1, 2**0.5], [0.3, 0.3, 0.4]), BernoulliLaw(0.3)], ids=repr)
 def test_exact_gap_by_enumeration(law, mu2, ties):
-    values, masses = ((0.0, 1.0), (0.7, 0.3)) if isinstance(law, Bernoulli) else (law.values, law.probabilities)
+    values, masses = ((0.0, 1.0), (0.7, 0.3)) if isinstance(law, BernoulliLaw) else (law.values, law.probabilities)
     for pulls in (1, 2, 5):
         expected = 0.0
         for outcome in itertools.product(range(len(values)), repeat=pulls):
@@ -462,7 +471,7 @@ def test_exact_gap_of_few_and_many_uniforms():
 @pytest.mark.parametrize("shift", [-5.0, 0.0, 3.0])
 def test_exact_gap_moves_and_stretches_with_the_law(shift):
     for pulls in (10, 100):
-        uniform = etc_gap(Uniform(shift, shift + 2), mu2=shift + 1.4, pulls=pulls)
+        uniform = etc_gap(UniformLaw(shift, shift + 2), mu2=shift + 1.4, pulls=pulls)
         assert uniform == near(2 * etc_gap(UNIT, mu2=0.7, pulls=pulls), 1e-10)
         three = Discrete(shift + 0.3 * THREE.values, THREE.probabilities)
         gap = etc_gap(three, mu2=shift + 0.3, pulls=pulls)
@@ -473,10 +482,10 @@ OFF = 1 / math.sqrt(2)  # no mean of 0/1 rewards ever ties with it
 ASYMPTOTIC = [
     (GAUSS, 1.5, 1e-9),
     (GAUSS_2, 1.0, 1e-9),
-    (Bernoulli(0.3), 0.6, 0.5),
-    (Bernoulli(0.6), 0.3, 0.5),
-    (Bernoulli(0.3), OFF, 2.0),
-    (Bernoulli(0.9), OFF, 2.0),
+    (BernoulliLaw(0.3), 0.6, 0.5),
+    (BernoulliLaw(0.6), 0.3, 0.5),
+    (BernoulliLaw(0.3), OFF, 2.0),
+    (BernoulliLaw(0.9), OFF, 2.0),
     (UNIT, 0.6, 0.1),
     (UNIT, 0.3, 0.1),
     (THREE, 1.0, 0.5),
@@ -499,25 +508,26 @@ def test_asymptotic_gap_approaches_the_exact_one_like_1_over_m(law, mu2, bound, 
 def test_the_printed_constant_is_wrong_on_a_lattice():
     """REPRODUCTION: Ber(.6) against .3, ties to arm 1: exact / printed = 0.2857, corrected 0.9998 (m = 2000)."""
     exact, printed, corrected = (
-        etc_gap(Bernoulli(0.6), mu2=0.3, pulls=2000, form=form, log=True) for form in ("exact", "printed", "asymptotic")
+        etc_gap(BernoulliLaw(0.6), mu2=0.3, pulls=2000, form=form, log=True)
+        for form in ("exact", "printed", "asymptotic")
     )
     assert math.exp(exact - printed) == pytest.approx(0.2857, abs=0.0001)
     assert math.exp(exact - corrected) == pytest.approx(0.9998, abs=0.00005)
     options = {"mu2": 0.6, "pulls": 100}  # where a tie is on the side of the rare event it is right
-    assert theory.c_star(Bernoulli(0.3), **options) == theory.c_star(Bernoulli(0.3), **options, form="printed")
+    assert theory.c_star(BernoulliLaw(0.3), **options) == theory.c_star(BernoulliLaw(0.3), **options, form="printed")
     assert theory.c_star(UNIT, **options) == theory.c_star(UNIT, **options, form="printed")
-    zeta = Bernoulli(0.3).zeta(0.6)
-    assert theory.c_star(Bernoulli(0.3), **options) == near(0.3 / (1 - math.exp(-zeta)), 1e-12)
+    zeta = BernoulliLaw(0.3).zeta(0.6)
+    assert theory.c_star(BernoulliLaw(0.3), **options) == near(0.3 / (1 - math.exp(-zeta)), 1e-12)
 
 
 def test_gap_where_there_is_none():
-    for law in (UNIT, Bernoulli(0.3), THREE):
+    for law in (UNIT, BernoulliLaw(0.3), THREE):
         for mu2 in (-1.0, 3.0):
             assert etc_gap(law, mu2=mu2, pulls=5) == 0
             assert etc_gap(law, mu2=mu2, pulls=5, log=True) == -math.inf
     assert etc_gap(UNIT, mu2=1.0, pulls=50) == etc_gap(UNIT, mu2=0.0, pulls=5) == 0
-    assert etc_gap(Bernoulli(0.3), mu2=1.0, pulls=4) == pytest.approx(-0.7 * 0.3**4)
-    assert etc_gap(Bernoulli(0.3), mu2=1.0, pulls=4, ties="last") == 0
+    assert etc_gap(BernoulliLaw(0.3), mu2=1.0, pulls=4) == pytest.approx(-0.7 * 0.3**4)
+    assert etc_gap(BernoulliLaw(0.3), mu2=1.0, pulls=4, ties="last") == 0
 
 
 def test_gap_is_part_of_the_bias():
@@ -525,11 +535,11 @@ def test_gap_is_part_of_the_bias():
     bias = etc_bias(means=[1.0, 1.5], sds=[1.0, 0.0], pulls=10, horizon=100)[0]
     assert 80 / 90 * etc_gap(GAUSS, mu2=1.5, pulls=10) == near(bias, 1e-13)
     bias = etc_bias_bernoulli(means=[0.3, 1.0], pulls=10, horizon=100)[0]
-    assert 80 / 90 * etc_gap(Bernoulli(0.3), mu2=1.0, pulls=10) == near(bias, 1e-12)
+    assert 80 / 90 * etc_gap(BernoulliLaw(0.3), mu2=1.0, pulls=10) == near(bias, 1e-12)
 
 
 def test_gap_refuses():
-    for law in (GAUSS, Bernoulli(0.3), UNIT, THREE):
+    for law in (GAUSS, BernoulliLaw(0.3), UNIT, THREE):
         assert etc_gap(law, mu2=law.mean, pulls=20) < 0
         for form in ("asymptotic", "printed"):
             with pytest.raises(InputError, match=r"^mu2: equals the mean"):
@@ -552,7 +562,7 @@ def test_gap_refuses():
 
 def test_theorem_2():
     """REPRODUCTION: Ber(.3), mu2 = .6: limit 1.116, bound 1.124, attained at mu2 = 1 - p. Normal: both are 1."""
-    law = Bernoulli(0.3)
+    law = BernoulliLaw(0.3)
     assert theory.theorem2_limit(law, 0.6) == pytest.approx(1.116, abs=0.0005)
     assert theory.theorem2_bound(law) == pytest.approx(1.124, abs=0.0005)
     assert theory.theorem2_limit(law, 0.7) == near(theory.theorem2_bound(law), 1e-12)
@@ -570,5 +580,5 @@ def test_theorem_2_bounds_the_limit(law):
     ]
     limits = [theory.theorem2_limit(law, x) for x in inside]
     assert max(limits) <= theory.theorem2_bound(law) * (1 + 1e-9)
-    if not isinstance(law, (Normal, Uniform)):
+    if not isinstance(law, (NormalLaw, UniformLaw)):
         assert max(limits) > 1.001  # control: the variance in place of its proxy is no bound

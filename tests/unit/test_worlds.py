@@ -117,7 +117,7 @@ def test_names_and_options():
     assert str(as_bootstrap("smoothed(sd=None)")) == "smoothed"
     assert str(db.worlds.SmoothedBootstrap(sd=np.float32(2))) == "smoothed(sd=2.0)"
     for bad in ("0", "-1", "nan", "[1, 2]", "True", "1e101"):
-        with pytest.raises(db.InputError, match="sd must be a number above 0"):
+        with pytest.raises(db.InputError, match="sd must be a number from 1e-100"):
             as_bootstrap(f"smoothed(sd={bad})")
     with pytest.raises(db.InputError, match="one value for each list"):
         db.worlds.Smoothed([[1.0], [2.0]], sds=[1.0, 1.0, 1.0])

@@ -2,91 +2,30 @@
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
-from debandit.cli.options import (
-    WithListing,
-    WithRules,
-    labels_of,
-    log_and_rule,
-    log_file,
-    read_runs,
-    rule_of,
-    seed_option,
-    unseen_option,
-    where_to_work,
-)
+from debandit.cli.options import WithListing, WithRules, log_and_policy, log_file, policy_of, settings, where_to_work
 from debandit.errors import InputError
+
+Columns = dict[str, Any]
 
 
 @click.command(cls=WithListing)
-@log_and_rule
-@click.option(
-    "--world",
-    default="auto",
-    show_default=True,
-    metavar="WORLD",
-    help="The bootstrap world; auto: jeffreys if all rewards are 0 or 1, else smoothed. The paper's is gaussian.",
-)
-@click.option(
-    "--runs",
-    callback=read_runs,
-    default="auto",
-    show_default=True,
-    metavar="auto|N",
-    help="Simulated experiments.",
-)
-@unseen_option
-@click.option(
-    "--interval",
-    type=click.Choice(["auto", "pooled-t", "binary", "two-part", "wald", "none"]),
-    default="auto",
-    show_default=True,
-    help="Of each arm's mean; auto looks at the rewards and says what it chose.",
-)
-@click.option("--level", default=0.95, show_default=True, type=float, help="Of confidence; 95 % is what was measured.")
-@click.option(
-    "--method",
-    type=click.Choice(["bootstrap", "rao-blackwell"]),
-    default="bootstrap",
-    show_default=True,
-    help="rao-blackwell: exactly unbiased, for rules without randomness.",
-)
-@click.option("--control", metavar="ARM", help="Compare every other arm with this one.")
-@click.option(
-    "--control-variates/--no-control-variates",
-    default=True,
-    show_default=True,
-    help="Take Monte-Carlo noise out of the biases; without, they are plain averages over the runs.",
-)
-@click.option("--force", is_flag=True, help="Go on although the rule cannot have made the log.")
-@click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
-@seed_option
+@log_and_policy
+@settings("world", "runs", "unseen", "interval", "level", "method", "control", "control_variates", "seed", "force")
 @where_to_work
+@click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 def debias(
     log: str,
+    columns: Columns,
     policy: str,
-    arm: str,
-    reward: str,
-    time: str | None,
-    arms: str | None,
-    batch: str | None,
     world: str,
-    runs: Any,
-    unseen: tuple[float, float] | None,
-    interval: str,
-    level: float,
-    method: Literal["bootstrap", "rao-blackwell"],
-    control: str | None,
-    control_variates: bool,
-    force: bool,
-    json_path: str | None,
-    seed: int,
-    threads: int | None,
     workers: int | None,
     cluster: str | None,
+    json_path: str | None,
+    **options: Any,
 ) -> None:
     """Correct the arm means of a logged experiment.
 
@@ -100,51 +39,21 @@ def debias(
     from debandit.readers import read_log
     from debandit.worlds import as_bootstrap
 
-    rule, bootstrap = rule_of(policy), as_bootstrap(world, "--world")
-    data = read_log(log, arm=arm, reward=reward, time=time, arms=labels_of(arms), batch=batch)
+    made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
+    data = read_log(log, **columns)
     if json_path is not None and check_target(json_path) == Path(os.path.realpath(log)):
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     with chosen(workers, cluster) as executor:
-        result = run(
-            data,
-            rule,
-            world=bootstrap,
-            runs=runs,
-            seed=seed,
-            unseen=unseen,
-            threads=threads,
-            executor=executor,
-            force=force,
-            interval=interval,
-            level=level,
-            method=method,
-            control=control,
-            control_variates=control_variates,
-        )
+        result = run(data, made_by, world=bootstrap, executor=executor, **options)
     click.echo(str(result))
     if json_path is not None:
         result.to_json(json_path)
 
 
 @click.command(cls=WithRules)
-@log_and_rule
-@unseen_option
-@seed_option
-@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]")
-@click.pass_context
-def check(
-    context: click.Context,
-    log: str,
-    policy: str,
-    arm: str,
-    reward: str,
-    time: str | None,
-    arms: str | None,
-    batch: str | None,
-    unseen: tuple[float, float] | None,
-    seed: int,
-    threads: int | None,
-) -> None:
+@log_and_policy
+@settings("unseen", "seed", "threads")
+def check(log: str, columns: Columns, policy: str, **options: Any) -> None:
     """Did this rule make this log? Ends with the exit code 0 if it may have, with 1 if not.
 
     A correction with the wrong rule is worthless. Choices that the rule never makes are listed, the first one with the
@@ -153,18 +62,17 @@ def check(
     from debandit.checking import check as run
     from debandit.readers import read_log
 
-    rule = rule_of(policy)
-    data = read_log(log, arm=arm, reward=reward, time=time, arms=labels_of(arms), batch=batch)
-    fit = run(data, rule, seed=seed, unseen=unseen, threads=threads)
+    made_by = policy_of(policy)
+    fit = run(read_log(log, **columns), made_by, **options)
     click.echo(str(fit))
-    context.exit(0 if fit.fits else 1)
+    click.get_current_context().exit(0 if fit.fits else 1)
 
 
 @click.command()
 @log_file
-def identify(log: str, arm: str, reward: str, time: str | None, arms: str | None) -> None:
-    """Which built-in rule, with which options, explains a log best, and how sure one can be."""
+def identify(log: str, columns: Columns) -> None:
+    """Say which built-in rule, with which options, explains a log best, and how sure one can be."""
     from debandit.identification import identify as run
     from debandit.readers import read_log
 
-    click.echo(str(run(read_log(log, arm=arm, reward=reward, time=time, arms=labels_of(arms)))))
+    click.echo(str(run(read_log(log, **columns))))

@@ -1,24 +1,29 @@
-"""Options that several commands have."""
+"""Options that several commands have; those of `debias` are made from their declarations in `settings`."""
 
 import csv
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from debandit.checks import checked_choice, checked_whole
 from debandit.errors import InputError, printable, shorten
+from debandit.settings import OPTIONS
 
 if TYPE_CHECKING:
     from debandit.policies import Policy
 
+Command = Callable[..., None]
+
 
 class WithListing(click.Command):
-    """A command whose help ends with the rules and worlds there are."""
+    """A command whose help ends with the existing rules and worlds."""
 
     worlds = "FITTED"
 
     def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
-        """After the options."""
+        """Write what comes after the options."""
         from debandit import worlds
         from debandit.policies import ADAPTERS, RULES, WRAPPERS
         from debandit.spec import listing
@@ -33,19 +38,18 @@ class WithListing(click.Command):
 
 
 class WithGivenWorlds(WithListing):
-    """With worlds that one describes."""
+    """A command whose help lists the worlds that one describes."""
 
     worlds = "GIVEN"
 
 
 class WithRules(WithListing):
-    """With rules only."""
+    """A command whose help lists rules only."""
 
     worlds = ""
 
 
-def read_runs(_context: click.Context, _option: click.Parameter, text: str) -> int | str:
-    """A number of runs, or auto."""
+def _read_runs(_context: click.Context, _option: click.Parameter, text: str) -> int | str:
     if text == "auto":
         return text
     if text.isdecimal():
@@ -53,8 +57,7 @@ def read_runs(_context: click.Context, _option: click.Parameter, text: str) -> i
     raise click.BadParameter(f"{text!r} is neither 'auto' nor a whole number.")
 
 
-def read_pair(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[float, float] | None:
-    """MEAN,SD."""
+def _read_pair(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
     try:
@@ -64,35 +67,67 @@ def read_pair(_context: click.Context, _option: click.Parameter, text: str | Non
     return mean, sd
 
 
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer."
-)
+_AS_TEXT: dict[str, dict[str, Any]] = {  # what the declarations do not say
+    "world": {"metavar": "WORLD"},
+    "runs": {"metavar": "auto|N", "callback": _read_runs},
+    "unseen": {"metavar": "MEAN,SD", "callback": _read_pair},
+    "control": {"metavar": "ARM"},
+    "threads": {"type": click.IntRange(1)},
+}
 
 
-def where_to_work(command: Callable[..., None]) -> Callable[..., None]:
+def settings(*names: str) -> Callable[[Command], Command]:
+    """The options of `debias` with these names, as they are declared."""
+
+    def with_options(command: Command) -> Command:
+        for name in reversed(names):
+            command = _setting(name)(command)
+        return command
+
+    return with_options
+
+
+def _setting(name: str) -> Callable[[Command], Command]:
+    field, flag = OPTIONS[name], f"--{name.replace('_', '-')}"
+    check, limits, text = (field.metadata[key] for key in ("check", "limits", "text"))
+    details: dict[str, Any] = {"default": field.default, "show_default": field.default is not None}
+    if field.default is True:
+        flag = f"{flag}/--no-{flag.removeprefix('--')}"
+    elif field.default is False:
+        details = {"is_flag": True, "default": False}
+    elif check is checked_choice:
+        details["type"] = click.Choice(limits[0])
+    elif check is checked_whole:
+        details["type"] = click.IntRange(limits[0])
+    return click.option(flag, help=text, **details, **_AS_TEXT.get(name, {}))
+
+
+def where_to_work(command: Command) -> Command:
     """The options that say where the work is done."""
-    for option in (
-        click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786."),
-        click.option("--workers", type=click.IntRange(1), help="Run in so many processes of one thread each."),
-        click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]"),
-    ):
-        command = option(command)
-    return command
+    cluster = click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786.")
+    workers = click.option("--workers", type=click.IntRange(1), help="Run in this many processes of one thread each.")
+    return settings("threads")(workers(cluster(command)))
 
 
-def log_and_rule(command: Callable[..., None]) -> Callable[..., None]:
-    """The log, its columns, and the rule that made it."""
-    rule = click.option(
+def log_and_policy(command: Command) -> Command:
+    """The log, its columns, and the policy that made it."""
+    policy = click.option(
         "--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options."
     )
     batch = click.option(
         "--batch", metavar="COLUMN", help="Column of the batches; the rule is then written batched(RULE)."
     )
-    return log_file(batch(rule(command)))
+    return log_file(batch(policy(command)))
 
 
-def log_file(command: Callable[..., None]) -> Callable[..., None]:
-    """The log and its columns."""
+def log_file(command: Command) -> Command:
+    """The log and its columns, which the command gets as `log`, a path, and `columns`, the options of `read_log`."""
+
+    @functools.wraps(command)
+    def with_columns(**given: Any) -> None:
+        columns = {name: given.pop(name) for name in ("arm", "reward", "time", "arms", "batch") if name in given}
+        command(columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
+
     for option in (
         click.option(
             "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
@@ -102,17 +137,12 @@ def log_file(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--arm", default="arm", show_default=True, metavar="COLUMN", help="Column of the arms."),
         click.argument("log", metavar="LOG.csv"),
     ):
-        command = option(command)
-    return command
+        with_columns = option(with_columns)
+    return with_columns
 
 
-unseen_option = click.option(
-    "--unseen", callback=read_pair, metavar="MEAN,SD", help="World of the arms without a reward in the log."
-)
-
-
-def rule_of(text: str) -> "Policy":
-    """The rule that --policy asks for. If a file has it, the file is run, and that is said."""
+def policy_of(text: str) -> "Policy":
+    """The policy that --policy asks for. If it is in a file, the file is run, and a line says so."""
     from debandit.policies import as_policy, rules_in_files
 
     for file, _ in rules_in_files(text):
@@ -120,7 +150,7 @@ def rule_of(text: str) -> "Policy":
     return as_policy(text, "--policy")
 
 
-def labels_of(text: str | None) -> list[str] | None:
+def _labels_of(text: str | None) -> list[str] | None:
     """The arms that --arms lists."""
     try:
         return None if text is None else [label.strip() for label in next(csv.reader([text]), [])]

@@ -1,4 +1,4 @@
-"""Commands that simulate experiments, or show those that there are."""
+"""Commands that simulate experiments, or show existing ones."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from debandit.cli.options import WithGivenWorlds, rule_of, seed_option, where_to_work
+from debandit.cli.options import WithGivenWorlds, policy_of, settings, where_to_work
 from debandit.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MEASURED = {  # over a random population
 @click.option("--world", required=True, metavar="WORLD", help="Where rewards come from, with its options.")
 @click.option("--horizon", required=True, type=click.IntRange(1), help="Rounds of one experiment.")
 @click.option("--runs", default=100_000, show_default=True, type=click.IntRange(2), help="Simulated experiments.")
-@seed_option
+@settings("seed")
 @where_to_work
 def simulate(
     policy: str,
@@ -43,11 +43,11 @@ def simulate(
     from debandit.tables import Column, decimals_for, render
     from debandit.worlds import as_world
 
-    rule, place = rule_of(policy), as_world(world, "--world")
+    chooser, place = policy_of(policy), as_world(world, "--world")
     if place.means.ndim != 1:
         raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
     with chosen(workers, cluster) as executor:
-        total = tally(rule, place, horizon=horizon, runs=runs, seed=seed, threads=threads, executor=executor)
+        total = tally(chooser, place, horizon=horizon, runs=runs, seed=seed, threads=threads, executor=executor)
     rows = [
         {
             "arm": str(k + 1),
@@ -69,16 +69,15 @@ def simulate(
         Column("bias_se", "± MC s.e.", "number"),
         Column("never_pulled", "never pulled", "share"),
     ]
-    click.echo(f"{rule} in the world {place.name}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}\n")
+    click.echo(f"{chooser} in the world {place.name}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}\n")
     click.echo(render(rows, columns, decimals_for(total.bias_se[0].tolist())))
 
 
 @click.command()
 @click.option("--save", metavar="PATH", help="Only write the trial's log there, as trial.csv for example.")
-@seed_option
-@click.option("--threads", type=click.IntRange(1), help="Threads to use.  [default: all cores]")
+@settings("seed", "threads")
 def demo(save: str | None, seed: int, threads: int | None) -> None:
-    """A two-drug trial of 100 patients, start to end."""
+    """Show a two-drug trial of 100 patients, from start to end."""
     from debandit.demo import save_log, tell
 
     if save is None:
@@ -91,7 +90,7 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
 @click.argument("name", required=False)
 @click.option("--save", metavar="PATH", help="Write its log there, as a CSV file.")
 def datasets(name: str | None, save: str | None) -> None:
-    """Real experiments to try things on: what there is, or more about one of them."""
+    """List real experiments to try things on, or say more about one of them."""
     from debandit.datasets import ALL, find
 
     if name is None:
@@ -115,7 +114,7 @@ def datasets(name: str | None, save: str | None) -> None:
 @click.option(
     "--settings",
     type=click.IntRange(1),
-    help="Of accuracy and coverage: random settings of a family.  [default: 40, 25]",
+    help="For accuracy and coverage: random settings of each family.  [default: 40, 25]",
 )
 @click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
@@ -184,7 +183,7 @@ def study(
 
 
 def _measured(name: str, asked: dict[str, int | None]) -> "Study":
-    """A study over a random population, with the options that were given."""
+    """The study over a random population, with the options that were given."""
     from debandit.study.accuracy import accuracy_study
     from debandit.study.coverage import coverage_study
 

@@ -1,119 +1,81 @@
-"""Algorithm 1: re-run the rule in the bootstrap world, see how biased the means come out, correct the real ones."""
+"""Algorithm 1: re-run the policy in the bootstrap world, see how biased the means come out, correct the real ones.
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
-from typing import overload
+The order of work: the options are checked (`settings`), then the policy against each log, and each log gets its world
+and its interval (`cases`); then come the runs (`running`), and what they say is put together (`results`).
+"""
 
-from debandit.debiasing.answering import bootstrapped, replayed
-from debandit.debiasing.question import Method, Question
-from debandit.debiasing.running import RunCount
-from debandit.debiasing.simulated import estimated_biases
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, overload
+
+from debandit.debiasing.cases import cases_of
+from debandit.debiasing.results import bootstrapped, reordered
+from debandit.debiasing.running import estimated_biases
+from debandit.errors import InputError
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.result import Debiased
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed
-from debandit.worlds import Bootstrap, Unseen, as_bootstrap
+from debandit.settings import BOOTSTRAP, OPTIONS, checked_options
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _with_options(function: Function) -> Function:
+    """The function, whose signature and documentation show the declared options in place of **options."""
+    signature = inspect.signature(function)
+    shown = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    for name, field in OPTIONS.items():
+        shown.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+        )
+    listed = "\n".join(f"        {name}: {field.metadata['text']}" for name, field in OPTIONS.items())
+    vars(function)["__signature__"] = signature.replace(parameters=shown)
+    function.__doc__ = f"{function.__doc__}\n    Options:\n{listed}\n"
+    return function
 
 
 @overload
-def debias(
-    log: ExperimentLog,
-    policy: Policy | str,
-    *,
-    world: Bootstrap | str = "auto",
-    runs: RunCount = "auto",
-    seed: int = 0,
-    unseen: tuple[float, float] | None = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
-    log_index: int = 0,
-    force: bool = False,
-    interval: str = "auto",
-    level: float = 0.95,
-    method: Method = "bootstrap",
-    control: str | None = None,
-    control_variates: bool = True,
-) -> Debiased: ...
+def debias(log: ExperimentLog, policy: Policy | str, **options: Any) -> Debiased: ...
 @overload
+def debias(log: Iterable[ExperimentLog], policy: Policy | str, **options: Any) -> list[Debiased]: ...
+@_with_options
 def debias(
-    log: Sequence[ExperimentLog],
-    policy: Policy | str,
-    *,
-    world: Bootstrap | str = "auto",
-    runs: RunCount = "auto",
-    seed: int = 0,
-    unseen: tuple[float, float] | None = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
-    log_index: int = 0,
-    force: bool = False,
-    interval: str = "auto",
-    level: float = 0.95,
-    method: Method = "bootstrap",
-    control: str | None = None,
-    control_variates: bool = True,
-) -> list[Debiased]: ...
-def debias(
-    log: ExperimentLog | Sequence[ExperimentLog],
-    policy: Policy | str,
-    *,
-    world: Bootstrap | str = "auto",
-    runs: RunCount = "auto",
-    seed: int = 0,
-    unseen: tuple[float, float] | None = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
-    log_index: int = 0,
-    force: bool = False,
-    interval: str = "auto",
-    level: float = 0.95,
-    method: Method = "bootstrap",
-    control: str | None = None,
-    control_variates: bool = True,
+    log: ExperimentLog | Iterable[ExperimentLog], policy: Policy | str, **options: Any
 ) -> Debiased | list[Debiased]:
-    """Estimate and remove the bias of each arm's sample mean.
+    """Estimate and remove the bias of each arm's sample mean. A list of logs gives a list, as `debias_all` does.
 
-    `world="auto"` is jeffreys for 0/1 rewards, gaussian for a log of means and variances only, and else smoothed; the
-    result says which and why. See docs/worlds.md.
+    First the policy is checked against the log (see `check`). A log that it cannot have made is refused, unless
+    `force`d; if it is unlikely to have made the log, the result has a warning.
+
+    `world="auto"` is jeffreys for 0/1 rewards, gaussian for a log of means and variances only or of large batches, and
+    else smoothed; the result says which and why. See docs/worlds.md.
 
     `runs="auto"` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
-    sample mean, at most 200,000. `unseen=(mean, sd)` gives arms without a reward a world. Many logs in one call give
-    a list; the random numbers of a log depend on the seed and on its place in that list, counted from `log_index`.
-    Not a bit depends on `threads` (None: all cores), or on the `executor` that is used instead of them.
+    sample mean, at most 200,000. Not a bit depends on `threads` or on the `executor`.
 
-    First the rule is checked against the log (see `check`). A log that it cannot have made is refused, unless `force`d;
-    one that it hardly made has a warning in the result. Of more than 20 logs only the impossible are found, and only
-    for rules without randomness.
+    `method="rao-blackwell"` needs no world (see `estimators.rao_blackwell`); a run is then a replay of the policy.
 
-    `interval` is that of each arm's mean at the confidence `level`: see docs/intervals.md.
-
-    `method="rao-blackwell"` is exactly unbiased for rules without randomness, and needs no world (see
-    `estimators.rao_blackwell`); a run is then a replay of the rule.
-
-    `control` names the arm that all others are compared with; without it each arm is compared with the one that looks
-    best among the others of the log. See `Debiased.differences`, and `Debiased.winner` for the winner's curse.
-
-    `control_variates` take Monte-Carlo noise out of the biases, so that fewer runs are needed; see docs/runs.md.
+    Without a `control` each arm is compared with the one that looks best among the others of the log. See
+    `Debiased.differences`, and `Debiased.winner` for the winner's curse; docs/intervals.md has the intervals, and
+    docs/runs.md the control variates.
     """
-    question = Question(
-        logs=[log] if isinstance(log, ExperimentLog) else list(log),
-        policy=as_policy(policy),
-        world=as_bootstrap(world),
-        runs="auto" if runs == "auto" else checked_count("runs", runs, MOST_RUNS, least=2),
-        seed=checked_seed(seed),
-        unseen=None if unseen is None else Unseen.of(unseen),
-        threads=threads,
-        executor=executor,
-        log_index=checked_count("log_index", log_index, MOST_RUNS, least=0),
-        force=force,
-        interval=interval,
-        level=level,
-        method=method,
-        control=control,
-        control_variates=bool(control_variates),
-    )
-    results = bootstrapped(question) if method == "bootstrap" else replayed(question)
+    results = debias_all(log, policy, **options)
     return results[0] if isinstance(log, ExperimentLog) else results
 
 
-__all__ = ["debias", "estimated_biases"]
+@_with_options
+def debias_all(logs: ExperimentLog | Iterable[ExperimentLog], policy: Policy | str, **options: Any) -> list[Debiased]:
+    """Estimate and remove the biases of many logs of one policy, all at once, with the options of `debias`.
+
+    The random numbers of a log depend on the seed and on its place in the list, counted from `log_index`. In more than
+    20 logs, only those that are impossible under a policy without randomness are found and refused.
+    """
+    ran, (settings, work) = as_policy(policy), checked_options(options)
+    given = list(logs) if isinstance(logs, Iterable) else [logs]
+    if not all(isinstance(log, ExperimentLog) for log in given):
+        raise InputError("debias needs an ExperimentLog or a list of them", where="log", remedy="See read_log.")
+    cases = cases_of(given, ran, settings, work)
+    return bootstrapped(cases, work) if settings.method == BOOTSTRAP else reordered(cases, work)
+
+
+__all__ = ["debias", "debias_all", "estimated_biases"]

@@ -1,23 +1,30 @@
 """The runs of a stack of logs, each for as long as it needs."""
 
-from typing import Literal, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from debandit.checks import checked_workers
+from debandit.debiasing.cases import Case, no_world
 from debandit.engine import spread
-from debandit.engine.data import Floats, Ints
-from debandit.engine.experiment import Experiment
+from debandit.engine.data import Floats, Ints, WorldData
+from debandit.engine.experiment import DEBIAS, Experiment
 from debandit.engine.play import is_costly
 from debandit.engine.runs import TOTALS, Wish
 from debandit.log import ExperimentLog
+from debandit.simulation import Runs, experiment_of, fits
+from debandit.worlds import Bootstrap, Unseen, World, as_bootstrap
 
 AUTO_FIRST, AUTO_FIRST_OF_COSTLY, AUTO_CAP, AUTO_TARGET = 1024, 256, 200_000, 0.1
 _BINS, _PILOT_RUNS = 60, 64
+_LOGS_AT_ONCE = 1000
 
 RunCount = int | Literal["auto"]
 
 
-class Estimate(NamedTuple):
+class BiasEstimate(NamedTuple):
     """What the runs say about one log."""
 
     runs: int
@@ -43,7 +50,7 @@ def estimate(
     runs: RunCount,
     control_variates: bool,
     workers: spread.Workers,
-) -> list[Estimate]:
+) -> list[BiasEstimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, workers)
     wish = Wish(edges, _BINS, controls, control_variates)
@@ -64,7 +71,7 @@ def estimate(
     counts = target.min(axis=1) < np.inf
     (differences, differences_se), winner = total.differences, total.best
     return [
-        Estimate(
+        BiasEstimate(
             int(total.runs[i]),
             _why_stopped(runs, bool(reached[i]), bool(counts[i])),
             arms.bias[i],
@@ -103,3 +110,52 @@ def _histogram_edges(experiment: Experiment, workers: spread.Workers) -> Floats:
     low, high = np.minimum(means.min(axis=-1), truth), np.maximum(means.max(axis=-1), truth)
     margin = np.where(high > low, (high - low) / 4, np.maximum(np.abs(low), 1.0) / 2)
     return np.stack((low - margin, high + margin), axis=-1)
+
+
+def stacks(cases: Sequence[Case]) -> Iterator[tuple[list[Case], list[World], Experiment]]:
+    """Cases alike in policy, arms, rounds and kind of world, a thousand at most, with their worlds in one stack."""
+    alike: dict[Any, list[Case]] = defaultdict(list)
+    for case in cases:
+        alike[case.policy, len(case.log.labels), case.log.horizon, case.world and case.world.name].append(case)
+    for (policy, _, horizon, _), group in alike.items():
+        for start in range(0, len(group), _LOGS_AT_ONCE):
+            some = group[start : start + _LOGS_AT_ONCE]
+            worlds = [case.world for case in some if case.world]
+            data, ids = _stacked([world.data() for world in worlds]), [case.settings.log_index for case in some]
+            seed = some[0].settings.seed
+            yield some, worlds, experiment_of(policy, data, np.array(ids), horizon=horizon, seed=seed, purpose=DEBIAS)
+
+
+def _stacked(worlds: list[WorldData]) -> WorldData:
+    """Worlds of one kind, one upon the other."""
+    starts = np.cumsum([0] + [len(world.pool) for world in worlds])
+    return WorldData(
+        worlds[0].kind,
+        np.concatenate([world.means for world in worlds]),
+        np.concatenate([world.variances for world in worlds]),
+        np.concatenate([world.sds for world in worlds]),
+        np.concatenate([world.pool for world in worlds]),
+        np.concatenate([*(w.pool_start[:-1] + s for w, s in zip(worlds, starts[:-1], strict=True)), starts[-1:]]),
+    )
+
+
+def estimated_biases(
+    experiments: Runs,
+    *,
+    world: Bootstrap | str = "gaussian",
+    runs: int = 1000,
+    seed: int = 0,
+    unseen: tuple[float, float] | None = None,
+    threads: int | None = None,
+) -> Floats:
+    """The biases that `debias` estimates for simulated experiments, of shape (experiments, arms): for studies."""
+    seen = experiments.pulls > 0
+    if unseen is None and not seen.all():
+        run, arm = np.argwhere(~seen)[0]
+        raise no_world(f"arm {arm + 1} of experiment {run + 1}")
+    worlds = as_bootstrap(world).fit(experiments, None if unseen is None else Unseen.of(unseen))
+    policy, horizon, ids = experiments.policy, experiments.horizon, np.arange(len(seen))
+    fits(policy, worlds)
+    task = experiment_of(policy, worlds.data(), ids, horizon=horizon, seed=seed, purpose=DEBIAS)
+    total = spread.tally(task, np.full(len(seen), runs), workers=checked_workers(threads, None))
+    return np.where(seen, total.bias, np.nan)

@@ -4,15 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debandit.errors import InputError, listed, quoted
-from debandit.intervals.binary import binary
-from debandit.intervals.pooled_t import pooled_t
-from debandit.intervals.sample import Floats, Sample
-from debandit.intervals.two_part import two_part
-from debandit.intervals.wald import wald
+from debandit.checks import checked_choice
+from debandit.errors import InputError, listed
+from debandit.intervals.limits import Floats, Sample, binary, pooled_t, two_part, wald
 from debandit.log import ExperimentLog
+from debandit.settings import INTERVALS
 
-NAMES = ("auto", "pooled-t", "binary", "two-part", "wald", "none")
 MANY_ZEROS, SKEWED, LONG_TAILED = 0.1, 1.0, 10.0
 
 # what auto takes for each kind of log, and why
@@ -45,7 +42,7 @@ _LEAST_BY_ENUMERATION = "92.5 %"  # docs/coverage.md, two arms, all rules
 class Interval:
     """Limits for each arm's true mean: NaN where there are none, infinite where there is no upper one."""
 
-    name: str  # one of NAMES, but never auto
+    name: str  # one of settings.INTERVALS, but never auto
     level: float
     low: Floats
     high: Floats
@@ -66,8 +63,8 @@ class Interval:
 
 def interval_of(log: ExperimentLog, name: str = "auto", level: float = 0.95) -> Interval:
     """The named interval for each arm's mean, or the one that suits the rewards."""
-    check_interval(name, level)
-    level, nothing = float(level), np.full(len(log.labels), np.nan)
+    checked_choice("interval", name, INTERVALS)
+    nothing = np.full(len(log.labels), np.nan)
     if name == "none":
         return Interval(name, level, nothing, nothing, "asked for", "", ())
     kind = _kind(log)
@@ -94,14 +91,6 @@ def _known(name: str, kind: str) -> str:
         f"{'known to fail after a bandit: ' if name == 'wald' else ''}with {_REWARDS[kind]} it covered the truth in "
         f"{mean} of simulated experiments, in less than 93 % for {share} of the arms (worst {worst}{exactly}){better}"
     )
-
-
-def check_interval(name: object, level: object) -> None:
-    """One of the names, and a level between 0 and 1."""
-    if name not in NAMES:
-        raise InputError(f"there is no interval {quoted(name)}", where="interval", remedy=f"Take {', '.join(NAMES)}.")
-    if not isinstance(level, (int, float, np.number)) or not 0 < level < 1:
-        raise InputError(f"a level lies between 0 and 1, not {quoted(level)}", where="level", remedy="Usual is 0.95.")
 
 
 def outside(log: ExperimentLog, interval: Interval, corrected: Floats) -> list[str]:
@@ -141,7 +130,7 @@ def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats
     if name == "wald":
         low, high = wald(pulls, log.means, squares, level)
         still = (pulls > 0) & np.isnan(low)
-        return low, high, _said(log, still, "no interval, for a single reward or equal ones show no spread")
+        return low, high, _said(log, still, "no interval, because a single reward or equal ones show no spread")
     sample = Sample(np.repeat(np.arange(len(pulls)), log.pulls), log.pool(), len(pulls))
     pooled = pooled_t(sample, level)
     low, high = two_part(sample, level) if name == "two-part" else (pooled.low, pooled.high)
@@ -154,7 +143,7 @@ def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats
         "the scale of the interval is borrowed from the other arms; where the arms' standard deviations differ much, "
         "intervals of arms pulled once covered 91 %",
     )
-    notes += _said(log, np.isinf(high[0]), "no upper limit, for the arm has no reward but 0")
+    notes += _said(log, np.isinf(high[0]), "no upper limit, because all rewards of the arm are 0")
     if pooled.kurtosis[0] > LONG_TAILED:
         notes.append(f"the rewards are long-tailed (kurtosis {pooled.kurtosis[0]:.0f}); trust the intervals less")
     return low[0], high[0], notes

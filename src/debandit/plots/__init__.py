@@ -1,6 +1,7 @@
 """Pictures of a study's rows: the figures of the paper, and a default picture of anybody's study.
 
-Each kind of picture has a file of its name, imported when it is first drawn, because altair takes long to load.
+Each kind of picture is drawn by the function of its name in the file that `KINDS` names. A file is imported when it is
+first needed, because altair takes long to load.
 """
 
 import math
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """Which quantity a kind of picture cannot do without, what else it shows, and its caption."""
+    """Where a kind of picture is drawn, which quantity it cannot do without, what else it shows, and its caption."""
 
+    file: str
     needs: str
     shows: tuple[str, ...]
     caption: str
@@ -29,29 +31,34 @@ class Kind(NamedTuple):
 
 KINDS = {
     "histograms": Kind(
+        "histograms",
         "share",
         ("mean",),
         "The estimates of the experiments, one histogram for each arm, whose name stands above its true mean. Outside: "
         "the share of the experiments whose estimate lies beyond the axis or does not exist.",
     ),
     "squared errors": Kind(
+        "curves",
         "mse",
         ("median_squared_error",),
         "Squared error of the estimates, in squared units of the rewards, on a logarithmic axis, without zeros; bars "
         "are ± one standard error. The methods are drawn a little beside each other.",
     ),
     "ratios": Kind(
+        "curves",
         "ratio",
         ("ratio_q05", "ratio_q50", "ratio_q95", "limit", "bound"),
         "The ratio that tends to the theorem's limit as m grows: mean and quantiles over the experiments.",
     ),
     "biases": Kind(
+        "dots",
         "bias",
         (),
         "Bias: mean of estimate minus true mean over the experiments, in the units of the rewards; bars are ± 1.96 "
         "standard errors. Each kind of world has its own axis.",
     ),
     "accuracy": Kind(
+        "dots",
         "bias_index",
         ("rmse_ratio",),
         "Left: how biased the estimates are, in units of the naive mean's RMSE. Right: how far from the truth. "
@@ -59,6 +66,7 @@ KINDS = {
         averages=True,
     ),
     "coverage": Kind(
+        "dots",
         "coverage",
         ("low_share",),
         "Intervals that should cover the truth in 95 of 100 experiments. Left: how often they do. Right: the share of "
@@ -75,8 +83,8 @@ def draw(rows: Sequence[Row], kind: str, title: str, note: str = "") -> "alt.VCo
         raise InputError(f"there is no kind of picture {shorten(kind)!r}", remedy=f"The kinds are: {', '.join(KINDS)}.")
     from debandit.plots.page import page
 
-    file = import_module(f"{__name__}.{kind.replace(' ', '_')}")
-    return page(file.lines(_frame(rows, kind)), title, note, KINDS[kind].caption)
+    drawn = getattr(import_module(f"{__name__}.{KINDS[kind].file}"), kind.replace(" ", "_"))
+    return page(drawn(_frame(rows, kind)), title, note, KINDS[kind].caption)
 
 
 def save(chart: "alt.TopLevelMixin", stem: str | Path) -> list[Path]:
@@ -103,7 +111,7 @@ def _frame(rows: Sequence[Row], kind: str) -> "pd.DataFrame":
 
     from debandit.plots.page import looks
 
-    needs, shows, *_ = KINDS[kind]
+    _, needs, shows, *_ = KINDS[kind]
     texts, numbers = ("setting", "world", "method", "quantity"), ("truth", "value", "se")
     identity = [*texts, "arm", "horizon", "at"]
     columns = [*identity, *numbers]

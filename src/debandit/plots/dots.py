@@ -1,25 +1,22 @@
-"""A panel with a row for each setting and a point with its bar for each method."""
+"""A row for each setting and a point with its bar for each method: biases, accuracy and coverage."""
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import altair as alt
 import pandas as pd
 
+from debandit.errors import shorten
 from debandit.plots.page import SURE, Panel, block, method_channels, parts, with_bars, wrapped
 
 LABELS, LINE = 185, 13  # width and height of the names of settings
 ENDS = ("least", "most")
 
 
-def with_places(frame: pd.DataFrame, names: "pd.Series[str]") -> pd.DataFrame:
-    """With `place`: the name that a row of the panel has, on as many lines as it needs."""
-    return frame.assign(place=["\n".join(wrapped(name, LABELS - 10)) for name in names])
-
-
 class Words(NamedTuple):
-    """Above the panel, on its axis, where a vertical line is, and between what the values lie."""
+    """What stands above the panel and on its axis, where a vertical line is, and the limits of the values."""
 
     title: str
     axis: str
@@ -28,23 +25,59 @@ class Words(NamedTuple):
     most: float = math.inf
 
 
-def averages(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HConcatChart]:
+ACCURACY = {
+    "bias_index": Words("Bias that is left", "|bias| / RMSE of the naive mean", 0.0, 0.0),
+    "rmse_ratio": Words("Error", "RMSE / RMSE of the naive mean", 1.0),
+}
+COVERAGE = {
+    "coverage": Words("Coverage", "mean over arms", 0.95, 0.0, 1.0),
+    "low_share": Words("Arms covered too seldom", "share of the arms below 93 %", 0.0, 0.0, 1.0),
+}
+
+
+def biases(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
+    """A block for each kind of world, whose biases are of a size; in it a panel for each arm."""
+    frame = with_bars(frame.assign(family=frame["world"].str.partition("(")[0]), SURE)
+    worlds = frame.groupby(["family", "label"])["world"].transform("nunique")
+    frame = _with_places(frame, frame["label"].where(worlds == 1, frame["label"] + ", " + frame["world"]))
+    for group in parts(frame, "family"):
+        single = group["world"].unique()
+        heading = shorten(single[0], 110) if len(single) == 1 else f"{group['family'].iloc[0]} worlds"
+        arms = parts(group.sort_values("arm", kind="stable"), "arm")
+        yield from block(heading, arms, 4, partial(_panel_of_arm, group=group, frame=frame), margin=LABELS)
+
+
+def _panel_of_arm(part: pd.DataFrame, width: float, first: bool, group: pd.DataFrame, frame: pd.DataFrame) -> Panel:
+    return _panel(part, width, first, Words(part["name"].iloc[0], "bias", 0.0), group, frame)
+
+
+def accuracy(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
+    """The bias that methods leave, and their error."""
+    return _averages(frame, ACCURACY)
+
+
+def coverage(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
+    """How often intervals cover the truth."""
+    return _averages(frame, COVERAGE)
+
+
+def _averages(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HConcatChart]:
     """A block for each way to group the settings; a row for each group and a panel for each quantity."""
-    frame = with_places(with_bars(frame, SURE), frame["label"])
+    frame = _with_places(with_bars(frame, SURE), frame["label"])
     least, most = (frame["quantity"].map({key: getattr(each, end) for key, each in words.items()}) for end in ENDS)
     frame = frame.assign(low=frame["low"].clip(lower=least), high=frame["high"].clip(upper=most))
     for group in parts(frame, "world"):
 
         def draw(part: pd.DataFrame, width: float, first: bool, group: pd.DataFrame = group) -> Panel:
-            return panel(part, width, first, words[part["quantity"].iloc[0]], group, frame)
+            return _panel(part, width, first, words[part["quantity"].iloc[0]], group, frame)
 
         yield from block(group["world"].iloc[0], parts(group, "quantity"), 2, draw, margin=LABELS)
 
 
-def panel(
+def _panel(
     part: pd.DataFrame, width: float, names: bool, words: Words, group: pd.DataFrame, frame: pd.DataFrame
 ) -> Panel:
-    """The group has all rows of the panel's line, and the frame all of the picture."""
+    """One panel: the group has all rows of its line, and the frame all of the picture."""
     places, legends = list(group["place"].unique()), list(frame["legend"].unique())
     shown = group[group["quantity"] == part["quantity"].iloc[0]]
     span = [min(shown["low"].min(), words.rule), max(shown["high"].max(), words.rule)]
@@ -68,3 +101,8 @@ def panel(
     # the same height in all blocks, as they share the scale of the offsets
     row = 4 + max(9 * len(legends), LINE * (1 + int(frame["place"].str.count("\n").max())))
     return alt.layer(*layers, title=words.title, width=width, height=row * len(places))
+
+
+def _with_places(frame: pd.DataFrame, names: "pd.Series[str]") -> pd.DataFrame:
+    """The frame with `place`: the name that a row of the panel has, on as many lines as it needs."""
+    return frame.assign(place=["\n".join(wrapped(name, LABELS - 10)) for name in names])

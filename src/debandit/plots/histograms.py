@@ -16,7 +16,7 @@ COLOURS = ("#EDB120", "#0072B2", "#C5609A", "#111111", "#009E73", "#56B4E9", "#D
 NAME = 32  # pixels for "arm 1" and a space
 
 
-def lines(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
+def histograms(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
     """A block for each setting, in it a panel for each method."""
     names = [f"arm {arm}" for arm in sorted(frame["arm"].unique())]
     colours = {"domain": names, "range": list(islice(cycle(COLOURS), len(names)))}

@@ -118,7 +118,7 @@ def parts(frame: pd.DataFrame, *keys: str) -> list[pd.DataFrame]:
 
 
 def with_bars(frame: pd.DataFrame, times: float) -> pd.DataFrame:
-    """From `low` to `high`: so many standard errors to each side."""
+    """The frame with `low` and `high`, this many standard errors to each side."""
     half = times * frame["se"].fillna(0)
     return frame.assign(low=frame["value"] - half, high=frame["value"] + half)
 
@@ -147,7 +147,7 @@ def method_channels(frame: pd.DataFrame) -> tuple[alt.Color, alt.Shape, alt.Stro
 
 
 def wrapped(text: str, width: float, size: int = LETTER) -> list[str]:
-    """Lines of at most about so many pixels. Breaks that the text has are kept."""
+    """The text in lines of at most about this many pixels. Breaks that it has are kept."""
     lines: list[str] = []
     for line in map(printable, text.splitlines()):
         letters = int(width * len(line) / max(pixels(line, size), 1))

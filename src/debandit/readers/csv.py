@@ -98,7 +98,7 @@ def _read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 def _lines(file: TextIO, path: Path) -> Iterator[str]:
-    """Never more than one line in memory, and none that is absurdly long."""
+    """The lines of a file: never more than one in memory, and none that is absurdly long."""
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -115,7 +115,7 @@ def _find_column(name: str, header: list[str], path: str | Path, option: str) ->
     if header.count(name) == 1:
         return header.index(name)
     if name in header:
-        raise InputError(f"the column {shorten(name)!r} is there {header.count(name)} times", where=str(path))
+        raise InputError(f"the column {shorten(name)!r} appears {header.count(name)} times", where=str(path))
     shown = ", ".join(shorten(column, 30) for column in header[:20])
     lowered = {column.lower(): column for column in reversed(header[:1000])}
     near = difflib.get_close_matches(name.lower(), lowered, 1, 0.5)
@@ -139,7 +139,7 @@ def _probabilities(cells: list[tuple[int, str]], column: str, path: str | Path) 
 
 
 def _parsed(cells: list[tuple[int, str]]) -> np.ndarray:
-    """NaN for what is no number."""
+    """The cells as numbers, NaN where they are none."""
     values = np.full(len(cells), np.nan)
     for i, (_, cell) in enumerate(cells):
         with contextlib.suppress(ValueError):
@@ -148,7 +148,7 @@ def _parsed(cells: list[tuple[int, str]]) -> np.ndarray:
 
 
 def _complain(bad: list[tuple[int, str]], column: str, path: str | Path, wanted: str, advice: str) -> None:
-    """About the first bad cell, and where the others are."""
+    """Complain about the first bad cell, and say where the others are."""
     if not bad:
         return
     line, cell = bad[0]

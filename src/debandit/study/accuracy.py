@@ -1,22 +1,27 @@
 """How much bias the default correction leaves, and what it does to the error, over a random population of settings."""
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import ClassVar
 
+import numpy as np
+
+from debandit.checks import checked_seed, checked_whole
+from debandit.engine.data import Floats
 from debandit.policies import ThompsonSampling
-from debandit.simulation import checked_count, checked_seed
 from debandit.study.cell import Cell
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
 from debandit.study.plan import Study
-from debandit.study.population import CONTINUOUS, RULES, population
+from debandit.study.population import CONTINUOUS, RULES, family_of, population
 from debandit.study.rows import StudyRows
-from debandit.study.scores import DEFAULT, ENOUGH, METHODS, NAIVE, Group, Score, score
 from debandit.tables import Column, Row
 
+NAIVE, MB, DEFAULT = METHODS = ("naive", "gaussian", "auto")
+ENOUGH = 10  # settings that a z needs
 FIVE = (*CONTINUOUS, "shifted zero-inflated")
 FAMILIES = (*FIVE, "zero-inflated", "long-lognormal", "binary")
 ARMS = (2, 3, 5, 8)
@@ -36,6 +41,80 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
+class Score:
+    """What came out of one setting, by method."""
+
+    family: str
+    rule: str
+    arms: int
+    index: Mapping[str, float]  # mean over arms of |bias| / RMSE of the naive mean
+    by_chance: Mapping[str, float]  # the index that an unbiased estimate with this error would be expected to show
+    rmse: Mapping[tuple[str, str], float]  # mean over arms of RMSE / RMSE, of a method and of what it is compared with
+
+
+def score(rows: Sequence[Row]) -> Score:
+    """The score of one setting, from its rows."""
+    found: dict[tuple[str, str], dict[int, tuple[float, float]]] = defaultdict(dict)
+    for row in rows:
+        found[row["method"], row["quantity"]][row["arm"]] = row["value"], row["se"]
+    bias, error, squared = {}, {}, {}
+    for method in METHODS:
+        bias[method], error[method] = np.array(list(found[method, "bias"].values())).T
+        squared[method] = np.array(list(found[method, "mse"].values())).T[0]
+    return Score(
+        family_of(rows[0]["world"]),
+        rows[0]["rule"].partition("(")[0],
+        len(bias[NAIVE]),
+        {method: bias_index(bias[method], squared[NAIVE]) for method in METHODS},
+        {method: math.sqrt(2 / math.pi) * bias_index(error[method], squared[NAIVE]) for method in METHODS},
+        {(one, two): rmse_ratio(squared[one], squared[two]) for one, two in product(METHODS, repeat=2)},
+    )
+
+
+def bias_index(bias: Floats, naive_mse: Floats) -> float:
+    """The mean over arms of |bias| / RMSE of the naive mean."""
+    return float((np.abs(bias) / np.sqrt(naive_mse)).mean())
+
+
+def rmse_ratio(mse: Floats, other_mse: Floats) -> float:
+    """The mean over arms of the ratio of the RMSEs."""
+    return float(np.sqrt(mse / other_mse).mean())
+
+
+@dataclass(frozen=True)
+class Group:
+    """Settings of a kind, and what is said of them on average; standard errors are those of a sample of settings."""
+
+    scores: Sequence[Score]
+
+    def index(self, method: str) -> Average:
+        """The average bias index of a method."""
+        return Average.of(each.index[method] for each in self.scores)
+
+    def difference(self) -> Average:
+        """The bias index of the default minus that of MB, averaged over the settings."""
+        return Average.of(each.index[DEFAULT] - each.index[MB] for each in self.scores)
+
+    def rmse(self, method: str, other: str) -> Average:
+        """The average ratio of a method's RMSE to another's."""
+        return Average.of(each.rmse[method, other] for each in self.scores)
+
+    def row(self) -> Row:
+        """The group as a line of a table."""
+        difference = self.difference()
+        return {
+            "settings": len(self.scores),
+            **{f"index_{method}": str(self.index(method)) for method in METHODS},
+            "difference": str(difference),
+            "z": difference.value / difference.se if len(self.scores) >= ENOUGH else None,
+            "less_bias": np.mean([each.index[DEFAULT] < each.index[MB] for each in self.scores]),
+            "mb_to_naive": str(self.rmse(MB, NAIVE)),
+            "to_naive": f"{self.rmse(DEFAULT, NAIVE)} ({max(each.rmse[DEFAULT, NAIVE] for each in self.scores):.3f})",
+            "to_mb": str(self.rmse(DEFAULT, MB)),
+        }
+
+
+@dataclass(frozen=True)
 class Accuracy(MeasuredRows):
     """What `debandit study accuracy` found."""
 
@@ -43,7 +122,7 @@ class Accuracy(MeasuredRows):
     explanation: ClassVar[str] = (
         "All methods correct the same experiments. Bias index: the mean over arms of |mean of the estimates - "
         "truth| / RMSE of the naive mean. RMSE: the mean over arms of the ratio of the two RMSEs. All are averages "
-        "over settings (largest: of one setting), ± the standard error of an average over so many random settings; "
+        "over settings (largest: of one setting), ± the standard error of an average over this many random settings; "
         f"z = difference / standard error, where there are {ENOUGH} settings. Less bias in: the share of the "
         "settings where the default's index is below MB's. MB: the paper's multiplier bootstrap (`--world "
         "gaussian`); default: `--world auto`. By rule: the first five families, if nothing else is said."
@@ -55,7 +134,7 @@ class Accuracy(MeasuredRows):
 
     @cached_property
     def scores(self) -> list[Score]:
-        """Setting by setting."""
+        """The score of every setting."""
         settings: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             if row["quantity"] in ("bias", "mse"):
@@ -73,12 +152,12 @@ class Accuracy(MeasuredRows):
         )
 
     def what_was_done(self) -> str:
-        """And how large the index is without any bias, since a mean error is known up to its standard error only."""
+        """What was done, and how large the index is without any bias: a mean error is never exactly 0."""
         by_chance = Average.of(each.by_chance[DEFAULT] for each in self.scores).value
         return f"{super().what_was_done()} An estimate without bias would show an index of {by_chance:.3f}, by chance."
 
     def tables(self) -> Iterator[Table]:
-        """By family, by rule, and by family with rule or number of arms."""
+        """Tables by family, by rule, and by family with rule or number of arms."""
         for title, groups in self.groupings():
             rows = [{"group": name, **group.row()} for name, group in groups.items() if group.scores]
             yield Table(title, rows, [Column("group", title.removeprefix("By ").lower(), "text"), *_COLUMNS])
@@ -104,7 +183,7 @@ class Accuracy(MeasuredRows):
 
 @dataclass(frozen=True)
 class AccuracyStudy(Study):
-    """Whose rows are shown as `Accuracy`."""
+    """A study whose rows are shown as `Accuracy`."""
 
     found: ClassVar[type[StudyRows]] = Accuracy
 
@@ -118,7 +197,7 @@ def accuracy_study(
     families: Sequence[str] = FAMILIES,
 ) -> AccuracyStudy:
     """Correct `experiments` in each of `settings` random settings of every family, by the default and by MB."""
-    settings = checked_count("settings", settings, 10**6)
+    settings = checked_whole("settings", settings, 1, 10**6)
     drawn = population(families, settings, checked_seed(seed), binary_thompson=ThompsonSampling(initial_pulls=1))
     cells = tuple(Cell(*setting, METHODS, experiments, runs) for setting in drawn)
     return AccuracyStudy("Accuracy of the corrected means", cells, seed, figure="accuracy")

@@ -1,4 +1,4 @@
-"""One cell of a study: a rule in a world, the methods to compare there, and how often."""
+"""One cell of a study: a rule in a world, the methods to compare there, and the chunks in which it is computed."""
 
 import hashlib
 import json
@@ -8,24 +8,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.errors import InputError
+from debandit.checks import MOST_RUNS, check_fields, whole
+from debandit.engine.data import Floats, Ints
+from debandit.engine.progress import without_progress
+from debandit.errors import DebanditError, InputError
 from debandit.policies import ObjectRule, Policy
-from debandit.simulation import MOST_RUNS, checked_count
-from debandit.study.intervals import LIMITS
+from debandit.simulation import simulate
+from debandit.study.methods import WEIGHTED, WITHOUT_RUNS, measure
+from debandit.study.summary import Series, Summary
 from debandit.version import __version__
 from debandit.worlds import World
 
+WITH_QUANTILES = ("squared_error", "ratio")
 FORMAT = 1  # of the kept results
-WEIGHTED = ("ipw", "aipw")
-THEOREMS = ("theorem1", "theorem2")
-WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS)  # methods that simulate nothing
-MOST_EXPERIMENTS = 1_000_000
 _SLOW = 200  # a round of Python objects, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
 
 
 class Bins(NamedTuple):
-    """Of a histogram: `bins` bins of equal width from `low` to `high`."""
+    """The bins of a histogram: this many `bins` of equal width from `low` to `high`."""
 
     low: float
     high: float
@@ -39,20 +40,19 @@ class Cell:
     label: str
     policy: Policy
     world: World
-    horizon: int
-    methods: tuple[str, ...]
-    experiments: int = 1000
-    runs: int = 1000
+    horizon: int = whole(low=1)
+    methods: tuple[str, ...] = ()
+    experiments: int = whole(1000, low=2, high=MOST_RUNS)
+    runs: int = whole(1000, low=2, high=MOST_RUNS)
     until_se: float | None = None
-    most_experiments: int = MOST_EXPERIMENTS
+    most_experiments: int = whole(1_000_000, low=2, high=MOST_RUNS)
     unseen: tuple[float, float] | None = None
     histogram: Bins | None = None
     remark: str = ""
     paper: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, least in (("horizon", 1), ("experiments", 2), ("runs", 2), ("most_experiments", 2)):
-            object.__setattr__(self, name, checked_count(name, getattr(self, name), MOST_RUNS, least))
+        check_fields(self)
         if not self.methods:
             raise InputError("a cell needs at least one method", where="methods")
         if self.histogram is not None:
@@ -71,11 +71,11 @@ class Cell:
         return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
 
     def _work(self, method: str) -> int:
-        """Of one round of a method, as a multiple of a plain one: the multiplier bootstrap weighs every reward anew."""
+        """The work of one round of a method, as a multiple of a plain one: multipliers weigh every reward anew."""
         return 0 if method in WITHOUT_RUNS else self.horizon if method.startswith("multiplier") else 1
 
     def seed(self, seed: int, chunk: int) -> int:
-        """Of one chunk. It follows from what is simulated, not from the cell's place in the study."""
+        """The seed of one chunk. It follows from what is simulated, not from the cell's place in the study."""
         words = np.frombuffer(self._place, np.uint32)
         return int(np.random.SeedSequence([seed, chunk, *words]).generate_state(1, np.uint64)[0])
 
@@ -93,3 +93,57 @@ class Cell:
             array = np.asarray(part)
             digest.update(f"{array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
         return digest.digest()
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some experiments of a cell: a small description that another process can be sent."""
+
+    cell: Cell
+    study_seed: int
+    index: int
+    experiments: int
+    version: str = field(default_factory=lambda: __version__)
+
+
+def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
+    """Simulate the experiments, apply every method to each of them, and add up."""
+    if chunk.version != __version__:
+        what = f"this worker has debandit {__version__}, and the work comes from {chunk.version}"
+        raise InputError(what, where="worker", remedy="Install the same version everywhere.")
+    cell, seed = chunk.cell, chunk.cell.seed(chunk.study_seed, chunk.index)
+    series: dict[str, dict[str, list[Series]]] = {}
+    histograms: dict[str, Ints] = {}
+    try:
+        with without_progress():
+            experiments = simulate(
+                cell.policy,
+                cell.world,
+                horizon=cell.horizon,
+                runs=chunk.experiments,
+                seed=seed,
+                paths=True,
+                threads=threads,
+            )
+            for method in cell.methods:
+                measured = measure(method, experiments, cell, seed, threads)
+                if "estimate" in measured:
+                    estimate = measured.pop("estimate")
+                    error = estimate - cell.world.means
+                    measured |= {"error": error, "squared_error": error**2}
+                    if cell.histogram is not None:
+                        histograms[method] = _counts(estimate, cell.histogram)
+                series[method] = {
+                    name: [Series.of(arm, quantiles=name in WITH_QUANTILES) for arm in values.T]
+                    for name, values in measured.items()
+                }
+    except DebanditError as error:
+        where = ", ".join(filter(None, (f"cell {cell.label!r}", error.where)))
+        raise type(error)(error.what, where=where, remedy=error.remedy) from None
+    return Summary(chunk.experiments, series, histograms)
+
+
+def _counts(estimates: Floats, bins: Bins) -> Ints:
+    """How many of each arm's estimates lie in each bin; those outside are not counted."""
+    edges = np.linspace(bins.low, bins.high, bins.bins + 1)
+    return np.stack([np.histogram(arm[np.isfinite(arm)], edges)[0] for arm in estimates.T])

@@ -1,22 +1,29 @@
-"""How often the intervals cover the truth, and how wide they are, over a random population of experiments."""
+"""How often the intervals cover the truth, and how wide they are, over a random population of experiments.
 
+For two Bernoulli arms `exact_minimum` enumerates all that can happen, without random numbers.
+"""
+
+import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from debandit.checks import checked_seed, checked_whole
 from debandit.engine.data import Floats
-from debandit.simulation import checked_count, checked_seed
+from debandit.intervals import binary, wald
+from debandit.policies import Policy
 from debandit.study.cell import Cell
-from debandit.study.intervals import LIMITS, PULLS, YARDSTICK, binomial_se
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
+from debandit.study.methods import LEVEL, LIMITS, PULLS, YARDSTICK, binomial_se
 from debandit.study.plan import Study
 from debandit.study.population import CONTINUOUS, RULES, family_of, population
 from debandit.study.rows import StudyRows
 from debandit.tables import Column, Row
+from debandit.theory import exact_counts
 
 LEAST, MOST = 0.93, 0.97
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary")
@@ -34,6 +41,22 @@ _COLUMNS = (
     Column("good", "93 to 97 %", "share"),
     Column("width", "width", "number"),
 )
+GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+# every rule for 0/1 rewards, and the numbers of rounds with which all that can happen on two arms is enumerated: those
+# of exp3 double with every round, and the chances of ts_postdiff are slow. With two arms top_two_thompson's own leader
+# of 1/2 would be uniform. Ties to the last arm are ties to the first one with the arms exchanged.
+ENUMERATED = dict.fromkeys(
+    (
+        *("etc", "etc(pulls=5)", "etc(pulls=5,ties=random)", "greedy", "greedy(ties=random)"),
+        *("epsilon_greedy", "epsilon_greedy(ties=random)"),
+        *("decaying_epsilon_greedy", "decaying_epsilon_greedy(ties=random)"),
+        *("softmax", "ucb", "ucb(ties=random)", "ucb_tuned", "ucb_tuned(ties=random)", "kl_ucb", "kl_ucb(ties=random)"),
+        *("successive_elimination", "successive_elimination(sd=0.5)", "successive_elimination(sd=0.25)"),
+        *("thompson", "thompson(initial_pulls=1,center=sample)", "thompson_variance", "top_two_thompson(leader=0.7)"),
+        *("beta_thompson", "play_the_winner", "uniform", "fixed_weights(weights=[0.8,0.2])"),
+    ),
+    (20, 30, 40, 60, 100),
+) | {"ts_postdiff": (20, 30, 40), "exp3": (20,)}
 
 
 @dataclass(frozen=True)
@@ -45,7 +68,7 @@ class Arms:
     widths: Floats
 
     def mean(self) -> Average:
-        """Over the arms."""
+        """The average over the arms."""
         return Average(float(self.values.mean()), math.sqrt((self.errors**2).sum()) / len(self.values))
 
     def low(self) -> Average:
@@ -54,7 +77,7 @@ class Arms:
         return Average(share, binomial_se(share, len(self.values)))
 
     def summary(self) -> Row:
-        """A line of a table."""
+        """The arms as a line of a table."""
         worst = int(self.values.argmin())
         return {
             "arms": len(self.values),
@@ -102,7 +125,7 @@ class Coverage(MeasuredRows):
         )
 
     def tables(self) -> Iterator[Table]:
-        """By family, by rule, and by number of pulls."""
+        """Tables by family, by rule, and by number of pulls."""
         for title, first, groups in (
             ("By family", "rewards", self._by_family()),
             ("By rule", "rule and rewards", self._by_rule()),
@@ -155,17 +178,42 @@ def _pooled(shares: list[tuple[float, int]]) -> str:
 
 @dataclass(frozen=True)
 class CoverageStudy(Study):
-    """Whose rows are shown as `Coverage`."""
+    """A study whose rows are shown as `Coverage`."""
 
     found: ClassVar[type[StudyRows]] = Coverage
 
 
 def coverage_study(*, settings: int = 25, experiments: int = 2000, seed: int = 0) -> CoverageStudy:
-    """Simulate `experiments` in each of `settings` random settings of every family, with every interval there is."""
-    drawn = population(FAMILIES, checked_count("settings", settings, 10**6), checked_seed(seed))
+    """Simulate `experiments` in each of `settings` random settings of every family, with every interval."""
+    drawn = population(FAMILIES, checked_whole("settings", settings, 1, 10**6), checked_seed(seed))
     cells = (Cell(*setting, _intervals(family_of(str(setting.world))), experiments) for setting in drawn)
     return CoverageStudy("Coverage of the intervals", tuple(cells), seed, figure="coverage")
 
 
 def _intervals(family: str) -> tuple[str, ...]:
     return tuple(method for method in LIMITS if SPECIAL.get(method, family) == family)
+
+
+def exact_minimum(
+    policy: Policy | str, horizon: int, grid: Sequence[float] = GRID
+) -> dict[str, tuple[float, float, float]]:
+    """The lowest coverage of an arm by the binary and by the Wald interval, with its p and that of the other arm.
+
+    By enumeration over all pairs of probabilities from the grid, of two Bernoulli arms, given that the arm was pulled.
+    """
+    pulls, wins = np.meshgrid(np.arange(horizon + 1.0), np.arange(horizon + 1.0), indexing="ij")
+    wins = np.minimum(wins, pulls)  # more never happen
+    means = wins / np.maximum(pulls, 1)
+    limits = {
+        "binary": binary(pulls, wins, LEVEL),
+        "wald": wald(pulls, means, pulls * means * (1 - means), LEVEL),
+    }
+    worst = dict.fromkeys(limits, (2.0, 0.0, 0.0))
+    for truths in itertools.product(grid, repeat=2):
+        chances = exact_counts(policy, truths[0], truths[1], horizon)[:, 1:]
+        for arm, method in itertools.product(range(2), limits):
+            low, high = (limit[1:] for limit in limits[method])
+            covered = chances[arm][(low <= truths[arm]) & (truths[arm] <= high)].sum()
+            found = (float(covered / chances[arm].sum()), truths[arm], truths[1 - arm])
+            worst[method] = min(worst[method], found)
+    return worst

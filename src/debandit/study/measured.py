@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """With its title."""
+    """A table and its title."""
 
     title: str
     rows: Sequence[Row]
@@ -25,14 +25,14 @@ class Table(NamedTuple):
 
 
 class Average(NamedTuple):
-    """Of a random sample, with its standard error."""
+    """The average over a random sample, with its standard error."""
 
     value: float
     se: float
 
     @classmethod
     def of(cls, values: Iterable[float]) -> "Average":
-        """NaN where there are too few."""
+        """The average of the values; NaN where there are too few."""
         known = np.array(list(values), dtype=np.float64)
         if not len(known):
             return cls(np.nan, np.nan)
@@ -54,7 +54,7 @@ class MeasuredRows(StudyRows):
 
     @abstractmethod
     def tables(self) -> Iterator[Table]:
-        """Good groups of settings and bad ones alike."""
+        """The tables, of good groups of settings and bad ones alike."""
 
     @abstractmethod
     def averages(self) -> Iterator[Row]:
@@ -65,7 +65,7 @@ class MeasuredRows(StudyRows):
         return "\n\n".join([self.what_was_done(), *shown])
 
     def to_markdown(self) -> str:
-        """All tables."""
+        """All tables as Markdown."""
         parts = [f"## {title}\n\n{markdown(rows, columns, 4)}" for title, rows, columns in self.tables()]
         about = [f"{self.what_was_done()} {self.explanation}", f"The settings: {DESCRIPTION} {self.remark}".rstrip()]
         return "\n\n".join([f"# {self.study.title}", *about, *parts]) + "\n"

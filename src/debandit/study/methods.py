@@ -1,24 +1,44 @@
 """What a study can measure in each of its experiments."""
 
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from debandit import estimators, theory
 from debandit.debiasing import estimated_biases
 from debandit.engine.data import Floats
 from debandit.errors import InputError
+from debandit.intervals import Sample, binary, moderated_t, pooled_t, two_part, wald
 from debandit.policies import ExploreThenCommit
 from debandit.simulation import Runs
-from debandit.study.cell import THEOREMS, WEIGHTED, Cell
-from debandit.study.intervals import LIMITS, measure_interval
 from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
+
+if TYPE_CHECKING:
+    from debandit.study.cell import Cell
+
+LEVEL = 0.95
+YARDSTICK = "moderated-t"
+PULLS = (1, 2, 3, 6, 11)  # where the groups of numbers of pulls begin
+LIMITS: dict[str, Callable[[Sample], tuple[Floats, Floats]]] = {
+    "binary": lambda sample: binary(sample.pulls, np.rint(np.nan_to_num(sample.means * sample.pulls)), LEVEL),
+    "two-part": lambda sample: two_part(sample, LEVEL),
+    "pooled-t": lambda sample: pooled_t(sample, LEVEL)[:2],
+    YARDSTICK: lambda sample: moderated_t(sample, LEVEL),
+    "wald": lambda sample: wald(sample.pulls, sample.means, sample.squares, LEVEL),
+}
+WEIGHTED = ("ipw", "aipw")
+THEOREMS = ("theorem1", "theorem2")
+WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS)  # methods that simulate nothing
 
 
 def known_methods() -> str:
-    """For messages."""
+    """The names of all methods, for messages."""
     return ", ".join(["naive", *FITTED, *WEIGHTED, *THEOREMS])
 
 
-def check_method(method: str, cell: Cell, where: str) -> str:
+def check_method(method: str, cell: "Cell", where: str) -> str:
     """The method's full name, once it is known to make sense in the cell."""
     if method == "naive":
         return method
@@ -36,7 +56,7 @@ def check_method(method: str, cell: Cell, where: str) -> str:
         raise InputError(error.what, where=where, remedy=f"The methods are {known_methods()}.") from None
 
 
-def measure(method: str, experiments: Runs, cell: Cell, seed: int, threads: int | None) -> dict[str, Floats]:
+def measure(method: str, experiments: Runs, cell: "Cell", seed: int, threads: int | None) -> dict[str, Floats]:
     """{quantity: values of shape (experiments, arms)}; NaN where there is none."""
     if method in THEOREMS:
         return {"ratio": _ratio(method, experiments, cell)}
@@ -50,7 +70,7 @@ def measure(method: str, experiments: Runs, cell: Cell, seed: int, threads: int 
     return {"estimate": experiments.means - bias, "estimated_bias": bias}
 
 
-def limits(method: str, cell: Cell) -> dict[str, float]:
+def limits(method: str, cell: "Cell") -> dict[str, float]:
     """What a theorem says of the ratio of arm 1."""
     if method == "theorem1":
         return {"limit": 1.0}
@@ -60,7 +80,7 @@ def limits(method: str, cell: Cell) -> dict[str, float]:
     return {}
 
 
-def _ratio(method: str, experiments: Runs, cell: Cell) -> Floats:
+def _ratio(method: str, experiments: Runs, cell: "Cell") -> Floats:
     means, variances = experiments.means, experiments.variances
     if method == "theorem1":
         return _theorem1(cell, means, variances)
@@ -71,7 +91,7 @@ def _ratio(method: str, experiments: Runs, cell: Cell) -> Floats:
     return ratio
 
 
-def _theorem1(cell: Cell, means: Floats, variances: Floats) -> Floats:
+def _theorem1(cell: "Cell", means: Floats, variances: Floats) -> Floats:
     if not isinstance(cell.world, Normal) or not (cell.world.sds > 0).all():
         raise InputError("theorem1 is about two arms with normal rewards that vary", where="world")
     return theory.theorem1_ratio(
@@ -84,7 +104,7 @@ def _theorem1(cell: Cell, means: Floats, variances: Floats) -> Floats:
     )
 
 
-def _check_theorem(method: str, cell: Cell, where: str) -> None:
+def _check_theorem(method: str, cell: "Cell", where: str) -> None:
     if not isinstance(cell.policy, ExploreThenCommit) or cell.world.arm_count != 2:
         raise InputError(f"{method} is about explore-then-commit with two arms", where=where)
     if cell.horizon <= 2 * cell.policy.pulls:
@@ -94,11 +114,11 @@ def _check_theorem(method: str, cell: Cell, where: str) -> None:
         _theorem1(cell, cell.world.means, np.ones(2))
 
 
-def _law(cell: Cell) -> theory.Law:
-    """Of arm 1, where arm 2 never varies."""
+def _law(cell: "Cell") -> theory.Law:
+    """The law of arm 1, where arm 2 never varies."""
     world = cell.world
     if isinstance(world, Normal) and world.sds[1] == 0:
-        return theory.Normal(world.means[0], world.sds[0])
+        return theory.NormalLaw(world.means[0], world.sds[0])
     if isinstance(world, Empirical):
         first, second = world.options()["samples"]
         if len(set(second)) == 1:
@@ -108,3 +128,23 @@ def _law(cell: Cell) -> theory.Law:
         where="world",
         remedy="For example empirical(samples=[[0, 0, 1], [0.6]]) or normal(means=[1, 2], sds=[1, 0]).",
     )
+
+
+def measure_interval(method: str, experiments: Runs) -> dict[str, Floats]:
+    """Whether the interval covers the truth, also by number of pulls, and its width beside a plain moderated t's."""
+    truths = experiments.world.means
+    sample = Sample(*experiments.paths(), len(truths))
+    (low, high), (plain_low, plain_high) = LIMITS[method](sample), LIMITS[YARDSTICK](sample)
+    known = sample.pulls > 1 if method == "wald" else ~np.isnan(low)  # a textbook would print no width at all
+    covered = np.where(known, (low <= truths) & (truths <= high), np.nan)
+    group, width, plain = np.searchsorted(PULLS, sample.pulls, side="right"), high - low, plain_high - plain_low
+    bounded = np.isfinite(width) & np.isfinite(plain)
+    by_pulls = {f"coverage@{first}": np.where(group == g, covered, np.nan) for g, first in enumerate(PULLS, 1)}
+    widths = {"width": np.where(bounded, width, np.nan), "plain_width": np.where(bounded, plain, np.nan)}
+    return {"coverage": covered, **by_pulls, **widths}
+
+
+def binomial_se(share: float, n: int) -> float:
+    """The standard error of a share of n; not 0 at the ends, since half a hit and half a miss are added."""
+    share = (share * n + 0.5) / (n + 1)
+    return math.sqrt(share * (1 - share) / n)

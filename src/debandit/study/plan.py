@@ -1,15 +1,22 @@
-"""A study: cells to run, and what to say about them."""
+"""A study: cells to run, and what to say about them; and the studies that come with debandit."""
 
 import dataclasses
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed, checked_workers
+from debandit.checks import checked_seed, checked_workers
+from debandit.errors import InputError
+from debandit.files import write_new
 from debandit.study.cell import Cell
 from debandit.study.rows import StudyRows, rows_of
-from debandit.study.running import Progress, run_cells
+from debandit.study.scheduling import Progress, run_cells
+
+PAPER = ("table1", "table2", "figure1", "figure2", "figure3", "figure4", "theorem1", "theorem2")
+_EXAMPLE = "example"
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,6 @@ class Study:
     def shipped(cls, name: str) -> "Study":
         """One of the studies that come with debandit (`debandit study list`)."""
         from debandit.study.reading import read_study
-        from debandit.study.shipped import shipped_file
 
         return read_study(shipped_file(name))
 
@@ -45,9 +51,9 @@ class Study:
         """The same study with other numbers in every cell. Experiments asked for outright override `until_se`."""
         changes: dict[str, Any] = {}
         if experiments is not None:
-            changes |= {"experiments": checked_count("experiments", experiments, MOST_RUNS, least=2), "until_se": None}
+            changes |= {"experiments": experiments, "until_se": None}
         if runs is not None:
-            changes["runs"] = checked_count("runs", runs, MOST_RUNS, least=2)
+            changes["runs"] = runs
         cells = tuple(dataclasses.replace(cell, **changes) for cell in self.cells)
         return dataclasses.replace(self, cells=cells, seed=self.seed if seed is None else checked_seed(seed))
 
@@ -59,7 +65,7 @@ class Study:
         executor: Executor | None = None,
         progress: Progress = "bar",
     ) -> StudyRows:
-        """All rows. The same bits whatever the threads or the executor, and however often it was interrupted.
+        """The rows of all cells: the same bits whatever the threads or the executor, and however often they stopped.
 
         In `directory` finished work is kept, and found again: after an interruption only the rest is computed, after
         a change of settings, seed or version only the cells that it concerns.
@@ -76,3 +82,28 @@ class Study:
         )
         done = ((cell, run.total) for cell, run in zip(self.cells, runs, strict=True))
         return self.found(self, tuple(row for cell, total in done if total for row in rows_of(self, cell, total)))
+
+
+def shipped_names() -> list[str]:
+    """The names of the studies that come with debandit."""
+    names = (file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml"))
+    return sorted(name for name in names if name != _EXAMPLE)
+
+
+def shipped_file(name: str) -> Traversable:
+    """The TOML file of a study that comes with debandit."""
+    if name not in shipped_names():
+        remedy = f"There are {', '.join(shipped_names())}; or name a file that ends in .toml."
+        raise InputError(f"there is no study {name!r}", remedy=remedy)
+    return _folder() / f"{name}.toml"
+
+
+def write_example(path: str | Path) -> None:
+    """Write a commented study to start from."""
+    if not str(path).endswith(".toml"):
+        raise InputError("the name of a study must end in .toml", where=str(path))
+    write_new(path, (_folder() / f"{_EXAMPLE}.toml").read_text(encoding="utf-8"))
+
+
+def _folder() -> Traversable:
+    return files("debandit") / "studies"

@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from debandit.engine.data import Floats, WorldData
 from debandit.policies import UCB, BetaThompson, EpsilonGreedy, ExploreThenCommit, Policy, ThompsonSampling
 from debandit.worlds import Bernoulli, Empirical, Normal, World
-from debandit.worlds.world import Pool
+from debandit.worlds.laws import Pool
 
 CONTINUOUS = ("normal", "t5", "exponential", "lognormal")
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary", "shifted zero-inflated")
@@ -57,7 +57,7 @@ def population(
 
 
 def family_of(world: str) -> str:
-    """Of a world as rows have it."""
+    """The family of a world as rows have it."""
     name = world.partition("(")[0]
     return "binary" if name == Bernoulli.name else name
 
@@ -69,7 +69,8 @@ class Tabled(World):
 
     def __init__(self, family: str, quantiles: tuple[Any, ...], shifts: Floats, scales: Floats) -> None:
         self._family, self._quantiles, self._shifts, self._scales = family, quantiles, shifts, scales
-        self.means = self._table.means
+        table = self._table
+        self.means, self.variances = table.means, table.variances
 
     @property
     def _table(self) -> Empirical:
@@ -77,25 +78,15 @@ class Tabled(World):
         table = self._shifts[:, None] + np.outer(self._scales, values)
         return Empirical(Pool(table.ravel(), np.full(len(table), len(values))))
 
-    @property
-    def binary(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def variances(self) -> Floats:
-        """The table's."""
-        return self._table.variances
-
     def options(self) -> dict[str, Any]:
-        """For people to read: rounded."""
+        """The options for people to read: rounded."""
         return {"means": _rounded(self.means), "sds": _rounded(np.sqrt(self.variances))}
 
     def __str__(self) -> str:
         return super().__str__().replace(self.name, self._family, 1)
 
     def data(self) -> WorldData:
-        """The table."""
+        """The table as data."""
         return self._table.data()
 
 
@@ -117,7 +108,7 @@ def _world(family: str, arms: int, random: np.random.Generator) -> World:
 
 @cache
 def _quantiles(law: str, share: float = 1.0, standardised: bool = True) -> Floats:
-    """Of the law with this probability, else 0; with mean 0 and variance 1, or with mean 1."""
+    """Quantiles of the law with this probability, else 0; with mean 0 and variance 1, or with mean 1."""
     some = round(share * _TABLE)
     u = (np.arange(some) + 0.5) / some
     if law == "t5":

@@ -1,27 +1,31 @@
 """From a TOML file to a study. All mistakes are found before any is reported, each with its line and key."""
 
 import dataclasses
-import difflib
 import math
+import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from debandit.checks import MOST_RUNS, checked_seed, checked_whole, did_you_mean
 from debandit.errors import InputError, quoted, shorten
 from debandit.plots import KINDS
 from debandit.policies import as_policy
-from debandit.simulation import MOST_RUNS, checked_count, checked_seed, enough_rounds, fits
+from debandit.simulation import enough_rounds, fits
 from debandit.study.cell import Cell
-from debandit.study.lines import Place, key_lines
+from debandit.study.keys import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
 from debandit.study.methods import check_method
 from debandit.study.plan import Study
-from debandit.study.settings import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
 from debandit.worlds import World, as_world
 
 T = TypeVar("T")
+Place = tuple[int | None, tuple[str, ...]]  # which [[cell]], counted from 0, and the names down to the key
+
+_KEY = re.compile(r"\s*[\w\"'.-]+\s*(=|\.)")
+_HEADER = re.compile(r"\[\[?\s*([A-Za-z_][\w.\- ]*?)\s*\]\]?\s*(#.*)?")
 STUDY_KEYS = ("title", "source", "seed", "figure", "paper_experiments", *SHARED, "cell")
 CELL_KEYS = ("label", "policy", "world", "grid", "remark", "paper", *SHARED)
 NEEDED = {"policy": '"ucb(c=1)"', "world": '"bernoulli(means=[0.3, 0.6])"', "horizon": "100"}
@@ -79,7 +83,7 @@ class _Reader:
             self._try(partial(text_of, text), None, key)
         seed = self._try(lambda: checked_seed(data.get("seed", 0)), None, "seed")
         printed = data.get("paper_experiments", 1000)
-        self._try(lambda: checked_count("paper_experiments", printed, MOST_RUNS), None, "paper_experiments")
+        self._try(lambda: checked_whole("paper_experiments", printed, 1, MOST_RUNS), None, "paper_experiments")
         if self.mistakes or seed is None:
             return None
         return Study(texts["title"], tuple(cells), seed, texts["source"], printed, figure)
@@ -107,7 +111,7 @@ class _Reader:
             self._note(InputError("is less than `experiments`, which is the least number"), i, "most_experiments")
         texts = {key: settings.get(key, "") for key in ("policy", "world", "label", "remark")}
         for name in sorted(set(grid) - placeholders(texts["policy"], texts["world"], texts["label"])):
-            what = f"{{{name}}} stands neither in the policy nor in the world nor in the label"
+            what = f"{{{name}}} is in neither the policy nor the world nor the label"
             self._note(InputError(what), i, "grid", name)
         for point in points(grid):
             for horizon in horizons:
@@ -154,11 +158,10 @@ class _Reader:
     def _setting(self, data: dict[str, Any], key: str, i: int | None) -> Any:
         return self._try(lambda: SHARED[key](data[key]), i, key)
 
-    def _only(self, data: dict[str, Any], known: Iterable[str], i: int | None) -> None:
+    def _only(self, data: dict[str, Any], known: Sequence[str], i: int | None) -> None:
         for key in data:
             if key not in known:
-                guess = difflib.get_close_matches(key, known, 1)
-                hint = f"Did you mean {guess[0]}?" if guess else f"The settings are {', '.join(known)}."
+                hint = did_you_mean(key, known) or f"The settings are {', '.join(known)}."
                 self._note(InputError(f"there is no setting {shorten(key)!r}", remedy=hint), i, key)
 
     def _try(self, read: Callable[[], T], i: int | None, key: str) -> T | None:
@@ -208,3 +211,49 @@ def _report(mistakes: list[_Mistake], path: str, text: str) -> InputError:
             report += [f"  {line}" for line in error.remedy.splitlines()]
         told.add(error.remedy)
     return InputError(f"{len(ordered)} mistakes", where=path, remedy="\n".join(report))
+
+
+def key_lines(text: str) -> dict[Place, int]:
+    """The line of every key and header, which the standard library's parser does not say.
+
+    A key stands on the first line without which the text up to it has not got it.
+    """
+    found: dict[Place, int] = {}
+    cell = -1
+    for first, block in _blocks(text.replace("\r\n", "\n").split("\n")):
+        header = _HEADER.fullmatch(block[0].strip())
+        name = header[1] if header else ""
+        if name == "cell":
+            cell += 1
+        inside = cell if name == "cell" or name.startswith("cell.") else None
+        start = 0
+        for end in range(1, len(block) + 1):
+            if end < len(block) and not _KEY.match(block[end]):
+                continue  # only before a new key can a text be complete; a long list need not be tried line by line
+            try:
+                data = tomllib.loads("\n".join([*block[: 1 if start else 0], *block[start:end]]))
+            except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+                continue
+            for names in _paths(data):
+                found.setdefault((inside, names[1:] if inside is not None else names), first + start)
+            start = end
+    return found
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """The file cut before each header, with the number of each block's first line."""
+    starts = [0, *(i for i, line in enumerate(lines) if i and _HEADER.fullmatch(line.strip()))]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        if lines[start:end]:
+            yield start + 1, lines[start:end]
+
+
+def _paths(data: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The path of every key, without the numbers of list entries."""
+    if names:
+        yield names
+    for key, value in data.items() if isinstance(data, dict) else ():
+        yield from _paths(value, (*names, key))
+    for value in data if isinstance(data, list) else ():
+        if isinstance(value, dict):
+            yield from _paths(value, names)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from debandit.errors import InputError, shorten
 from debandit.files import made_directory, write_whole
-from debandit.study.cell import WITHOUT_RUNS, Cell
-from debandit.study.intervals import LIMITS, binomial_se
-from debandit.study.methods import limits
+from debandit.study.cell import Cell
+from debandit.study.methods import LIMITS, WITHOUT_RUNS, binomial_se, limits
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
 from debandit.version import __version__
@@ -70,7 +69,7 @@ class StudyRows:
 
     @classmethod
     def load(cls, study: "Study", directory: str | Path) -> "StudyRows":
-        """What `save` wrote there."""
+        """Read what `save` wrote there."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -258,6 +257,6 @@ def _quantile(series: Series, share: float) -> dict[str, Any]:
 
 
 def range_of(values: Iterable[int]) -> str:
-    """From the least to the most, in words."""
+    """The range of the values in words, from the least to the most."""
     several = sorted(set(values))
     return f"{several[0]:,}" + (f" to {several[-1]:,}" if len(several) > 1 else "") if several else ""

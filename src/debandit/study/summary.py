@@ -20,7 +20,7 @@ class Series(NamedTuple):
 
     @classmethod
     def of(cls, values: Floats, *, quantiles: bool = False) -> "Series":
-        """The known ones among the values."""
+        """The series of the known ones among the values."""
         known = values[np.isfinite(values)]
         found = np.unique(_bucket(known), return_counts=True) if quantiles else ()
         if not len(known):
@@ -40,21 +40,21 @@ class Series(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """NaN if there is nothing to average."""
+        """The mean; NaN if there is nothing to average."""
         return self.center if self.n else np.nan
 
     @property
     def sd(self) -> float:
-        """With n - 1; NaN for fewer than two values."""
+        """The standard deviation with n - 1; NaN for fewer than two values."""
         return float(np.sqrt(self.deviations / (self.n - 1))) if self.n > 1 else np.nan
 
     @property
     def se(self) -> float:
-        """Of the mean."""
+        """The standard error of the mean."""
         return self.sd / float(np.sqrt(self.n)) if self.n else np.nan
 
     def quantile(self, share: float) -> float:
-        """Within a bucket, values are taken to be spread evenly."""
+        """A quantile; within a bucket values are taken to be spread evenly."""
         if not self.n:
             return np.nan
         above = np.cumsum(self.counts)
@@ -64,14 +64,14 @@ class Series(NamedTuple):
         return float(low + (high - low) * (rank - (above[i] - self.counts[i])) / self.counts[i])
 
     def quantile_se(self, share: float) -> float:
-        """Half the distance between the order statistics one standard error of the rank away."""
+        """The standard error of a quantile: half the distance of the order statistics one s.e. of the rank away."""
         if self.n < 2:
             return np.nan
         step = float(np.sqrt(share * (1 - share) / self.n))
         return (self.quantile(share + step) - self.quantile(share - step)) / 2
 
     def to_json(self) -> list[Any]:
-        """Plain numbers."""
+        """The series as plain numbers."""
         return [self.n, self.center, self.deviations, self.buckets.tolist(), self.counts.tolist()]
 
     @classmethod
@@ -82,7 +82,7 @@ class Series(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of one or many chunks: {method: {quantity: a series for each arm}} and {method: counts (arms, bins)}."""
+    """Sums over one or many chunks: {method: {quantity: a series for each arm}} and {method: counts (arms, bins)}."""
 
     experiments: int
     series: dict[str, dict[str, list[Series]]]

@@ -10,18 +10,17 @@ from debandit.theory.etc_bernoulli import etc_bias_bernoulli
 from debandit.theory.etc_normal import etc_bias
 from debandit.theory.from_callable import FromCallable
 from debandit.theory.gap import c_star, etc_gap, theorem2_bound, theorem2_limit
-from debandit.theory.law import Law
-from debandit.theory.laws import Bernoulli, Normal, Uniform
+from debandit.theory.law import BernoulliLaw, Law, NormalLaw, UniformLaw
 
 __all__ = [
-    "Bernoulli",
+    "BernoulliLaw",
     "Discrete",
     "FromCallable",
     "Law",
     "MeanDistribution",
-    "Normal",
+    "NormalLaw",
     "TwoArms",
-    "Uniform",
+    "UniformLaw",
     "c_star",
     "etc_bias",
     "etc_bias_bernoulli",

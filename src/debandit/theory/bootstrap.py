@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from debandit.errors import InputError
-from debandit.theory.checks import Floats, log_exploitation, numbers
+from debandit.theory.arguments import Floats, log_exploitation, numbers
 from debandit.theory.etc_normal import etc_bias
 
 

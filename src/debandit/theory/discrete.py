@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from debandit.errors import InputError
-from debandit.theory.checks import Floats, numbers
+from debandit.theory.arguments import Floats, numbers
 from debandit.theory.law import Law
 
 FINEST = 10**5  # a range of more spans than this counts as non-lattice

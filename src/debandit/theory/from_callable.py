@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from debandit.checks import LARGEST
 from debandit.errors import InputError
-from debandit.theory.checks import LARGEST, number
+from debandit.theory.arguments import real
 from debandit.theory.law import Law
 
 Function = Callable[[float], float]
@@ -34,9 +35,9 @@ class FromCallable(Law):
         step: float = 1e-3,
     ) -> None:
         self._eta, self._prime, self._second = eta, eta_prime, eta_second
-        self.mean, self.low, self.high = number(mean, "mean"), float(low), float(high)
-        self.span = None if span is None else number(span, "span", low=1e-100)
-        self.origin, self.step = number(origin, "origin"), number(step, "step", low=1e-100)
+        self.mean, self.low, self.high = real("mean", mean), float(low), float(high)
+        self.span = None if span is None else real("span", span, low=1e-100)
+        self.origin, self.step = real("origin", origin), real("step", step, low=1e-100)
         self.variance = self.eta_second(0.0)
         self._check()
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from debandit.checks import checked_choice, checked_whole
 from debandit.errors import InputError, shorten
-from debandit.theory.checks import number, one_of, whole
+from debandit.theory.arguments import MOST_PULLS, real
 from debandit.theory.etc_bernoulli import TIES
-from debandit.theory.gap_exact import log_exact_gap
-from debandit.theory.lattice import position, thresholds
+from debandit.theory.gap_exact import log_exact_gap, position, thresholds
 from debandit.theory.law import Law
 
 
@@ -26,9 +26,9 @@ def etc_gap(law: Law, *, mu2: float, pulls: int, ties: str = "first", form: str 
     c_* depends on m and has no limit. They are good where m zeta^2 eta''(zeta) is large and, on a lattice, where the
     sum reaches all of its points: a law whose tilted form lies almost on a coarser lattice needs a larger m.
     """
-    mu2, pulls = number(mu2, "mu2"), whole(pulls, "pulls", low=1)
-    one_of(ties, "ties", TIES)
-    one_of(form, "form", ("exact", "asymptotic", "printed"))
+    mu2, pulls = real("mu2", mu2), checked_whole("pulls", pulls, 1, MOST_PULLS)
+    checked_choice("ties", ties, TIES)
+    checked_choice("form", form, ("exact", "asymptotic", "printed"))
     _check_law(law)
     if form == "exact":
         result = log_exact_gap(law, mu2, pulls, ties)
@@ -51,9 +51,9 @@ def c_star(law: Law, *, mu2: float, pulls: int, ties: str = "first", form: str =
     mu1 < mu2, too large by e^(|zeta| d) for mu1 > mu2. The paper takes d from (X - mu2) / d and asks for P(X = mu2) in
     (0, 1), which would exclude Bernoulli arms; d here is the span of X, and the condition is not needed.
     """
-    mu2, pulls = number(mu2, "mu2"), whole(pulls, "pulls", low=1)
-    one_of(ties, "ties", TIES)
-    one_of(form, "form", ("asymptotic", "printed"))
+    mu2, pulls = real("mu2", mu2), checked_whole("pulls", pulls, 1, MOST_PULLS)
+    checked_choice("ties", ties, TIES)
+    checked_choice("form", form, ("asymptotic", "printed"))
     _check_law(law)
     zeta, gap = _zeta(law, mu2), abs(mu2 - law.mean)
     if law.span is None:
@@ -73,7 +73,7 @@ def theorem2_limit(law: Law, mu2: float) -> float:
     1 for normal rewards: otherwise the Gaussian bootstrap has the wrong exponent. Not for mu1 = mu2, nor outside H.
     """
     _check_law(law)
-    mu2 = number(mu2, "mu2")
+    mu2 = real("mu2", mu2)
     _zeta(law, mu2)
     return float((law.mean - mu2) ** 2 / (2 * law.variance * law.rate(mu2)))
 

@@ -2,8 +2,7 @@
 
 from debandit import spec
 from debandit.errors import InputError, shorten
-from debandit.worlds.bernoulli import Bernoulli
-from debandit.worlds.empirical import Empirical
+from debandit.settings import Unseen
 from debandit.worlds.fitted import (
     Auto,
     Bootstrap,
@@ -12,12 +11,8 @@ from debandit.worlds.fitted import (
     Jeffreys,
     MultiplierBootstrap,
     SmoothedBootstrap,
-    Unseen,
 )
-from debandit.worlds.multiplier import Multiplier
-from debandit.worlds.normal import Normal
-from debandit.worlds.smoothed import Smoothed
-from debandit.worlds.world import World
+from debandit.worlds.laws import Bernoulli, Empirical, Multiplier, Normal, Smoothed, World
 
 GIVEN: dict[str, type[World]] = {world.name: world for world in (Normal, Bernoulli, Empirical, Smoothed, Multiplier)}
 FITTED: dict[str, type[Bootstrap]] = {

@@ -2,42 +2,18 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
+from debandit.checks import LARGEST, check_fields, checked_number, choice
 from debandit.engine.data import Floats, Ints
-from debandit.errors import InputError, Refused, quoted
-from debandit.worlds.bernoulli import Bernoulli
-from debandit.worlds.empirical import Empirical
-from debandit.worlds.multiplier import Multiplier, check_weights
-from debandit.worlds.normal import Normal
-from debandit.worlds.smoothed import Smoothed
-from debandit.worlds.world import Pool, World
+from debandit.errors import InputError, Refused
+from debandit.settings import Unseen
+from debandit.worlds.laws import WEIGHTS, Bernoulli, Empirical, Multiplier, Normal, Pool, Smoothed, World
 
 LENT_FREEDOM = 1  # degrees of freedom that the pooled variance has in each arm's: d0
 MOST_FREEDOM = 5  # of one arm, when the variances are pooled: a long-pulled arm must not speak for all
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """The world of an arm that has no reward in the log."""
-
-    mean: float
-    sd: float
-
-    @classmethod
-    def of(cls, pair: Any) -> "Unseen":
-        """From (mean, sd)."""
-        try:
-            mean, sd = (float(value) for value in pair)
-        except (TypeError, ValueError, OverflowError):
-            mean = sd = np.nan
-        if not (abs(mean) <= 1e100 and 0 <= sd <= 1e100):
-            raise InputError(f"{quoted(pair)} is not a mean and a standard deviation of at least 0", where="unseen")
-        return cls(mean, sd)
-
-
 MANY = 100  # rewards of an arm whose mean and variance are known well enough
 
 
@@ -54,7 +30,7 @@ class Observed(Protocol):
     def binary(self) -> bool: ...
     @property
     def has_rewards(self) -> bool:
-        """Whether `pool` knows them."""
+        """Whether `pool` knows the rewards."""
         ...
 
     def pool(self) -> Floats:
@@ -94,12 +70,9 @@ class SmoothedBootstrap(Bootstrap):
     sd: float | None = None
 
     def __post_init__(self) -> None:
-        if self.sd is None:
-            return
-        number = isinstance(self.sd, (int, float, np.number)) and not isinstance(self.sd, bool)
-        if not (number and 0 < float(self.sd) <= 1e100):
-            raise InputError(f"sd must be a number above 0, not {quoted(self.sd)}", where="world smoothed")
-        object.__setattr__(self, "sd", float(self.sd))
+        if self.sd is not None:
+            sd = checked_number("sd", self.sd, 1 / LARGEST, where="world smoothed")
+            object.__setattr__(self, "sd", float(sd))
 
     def fit(self, log: Observed, unseen: Unseen | None = None) -> Smoothed:
         pool = _pool(log, unseen)
@@ -182,10 +155,10 @@ class MultiplierBootstrap(Bootstrap):
     """The multiplier bootstrap from its definition, with any weights; slower than `gaussian`."""
 
     name: ClassVar[str] = "multiplier"
-    weights: str = "gaussian"
+    weights: str = choice(*WEIGHTS)
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        check_fields(self, "world multiplier")
 
     def fit(self, log: Observed, unseen: Unseen | None = None) -> Multiplier:
         return Multiplier(_pool(log, unseen), self.weights)

@@ -15,8 +15,7 @@ from tqdm import tqdm
 from debandit.engine.spread import width_of
 from debandit.errors import printable, shorten, work_elsewhere
 from debandit.files import made_directory
-from debandit.study.cell import Cell
-from debandit.study.chunk import Chunk, run_chunk
+from debandit.study.cell import Cell, Chunk, run_chunk
 from debandit.study.journal import Journal
 from debandit.study.summary import Summary
 
@@ -64,7 +63,7 @@ class CellRun:
                 yield Chunk(self.cell, self._seed, index, experiments)
 
     def keep(self, chunk: Chunk, summary: Summary) -> None:
-        """A chunk is done."""
+        """Keep what a chunk found."""
         self._journal.add((chunk.index, chunk.experiments), summary)
         self.fold()
 

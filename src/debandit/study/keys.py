@@ -1,12 +1,12 @@
-"""The settings of a study, one by one: what each may be."""
+"""The keys of a study's file, one by one: what each may hold."""
 
 import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from debandit.checks import MOST_RUNS, checked_whole
 from debandit.errors import InputError, quoted, shorten
-from debandit.simulation import LONGEST_HORIZON, MOST_RUNS, checked_count
 from debandit.study.cell import Bins, Cell
 from debandit.study.methods import known_methods
 from debandit.worlds import Unseen
@@ -17,11 +17,11 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 def _horizons(value: Any) -> list[int]:
     several = value if isinstance(value, list) and value else [value]
-    return [checked_count("horizon", each, LONGEST_HORIZON) for each in several]
+    return [checked_whole("horizon", each) for each in several]
 
 
 def _count(name: str) -> Callable[[Any], int]:
-    return lambda value: checked_count(name, value, MOST_RUNS, least=2)
+    return lambda value: checked_whole(name, value, 2, MOST_RUNS)
 
 
 def _until_se(value: Any) -> float:
@@ -30,9 +30,8 @@ def _until_se(value: Any) -> float:
     return float(value)
 
 
-def _unseen(value: Any) -> tuple[float, float]:
-    unseen = Unseen.of(value if isinstance(value, list) else None)
-    return unseen.mean, unseen.sd
+def _unseen(value: Any) -> Unseen:
+    return Unseen.of(value if isinstance(value, list) else None)
 
 
 def _bins(value: Any) -> Bins:
@@ -43,7 +42,7 @@ def _bins(value: Any) -> Bins:
         sound = False
     if not sound:
         raise InputError("must be written as {low = 0, high = 2, bins = 40}, from low to high")
-    return Bins(float(bins.low), float(bins.high), checked_count("bins", bins.bins, 10_000))
+    return Bins(float(bins.low), float(bins.high), checked_whole("bins", bins.bins, 1, 10_000))
 
 
 def _methods(value: Any) -> tuple[str, ...]:

@@ -1,0 +1,103 @@
+"""What is decided about each log before anything is simulated, in one order: policy against log, then its world."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from debandit.checking import check_before_debiasing
+from debandit.checks import did_you_mean
+from debandit.engine.data import Ints
+from debandit.errors import InputError, Refused, listed, quoted
+from debandit.intervals import Interval, interval_of
+from debandit.log import ExperimentLog
+from debandit.policies import Policy
+from debandit.settings import BOOTSTRAP, Settings, Work
+from debandit.simulation import enough_rounds, fits
+from debandit.version import __version__
+from debandit.worlds import Bootstrap, World, as_bootstrap
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A log, and all that is decided about it; each thing is worked out once."""
+
+    log: ExperimentLog
+    policy: Policy  # as it ran in this log
+    doubts: list[str]  # what speaks against this policy
+    settings: Settings
+    world: World | None  # None with the method rao-blackwell
+    controls: Ints  # (K,) the arm that each is compared with
+    interval: Interval
+
+
+def cases_of(logs: Sequence[ExperimentLog], policy: Policy, settings: Settings, work: Work) -> list[Case]:
+    """A case for each log; a log that the policy cannot have made is refused, unless it is forced."""
+    bootstrap, policies = as_bootstrap(settings.world), [policy.in_log(log) for log in logs]
+    for log, ran in zip(logs, policies, strict=True):
+        _check_rewards(log, ran, settings)
+    doubts = check_before_debiasing(
+        logs,
+        policies,
+        seed=settings.seed,
+        unseen=settings.unseen,
+        force=work.force,
+        threads=work.threads,
+        executor=work.executor,
+    )
+    return [
+        _case(log, ran, doubt, bootstrap, dataclasses.replace(settings, log_index=settings.log_index + i))
+        for i, (log, ran, doubt) in enumerate(zip(logs, policies, doubts, strict=True))
+    ]
+
+
+def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Bootstrap, settings: Settings) -> Case:
+    name, because, world = "none", "", None
+    if settings.method == BOOTSTRAP:
+        chosen, because = bootstrap.chosen_for(log, policy.in_large_batches(len(log.labels), log.horizon))
+        name, world = str(chosen), chosen.fit(log, settings.unseen)
+        fits(policy, world)
+    kept = dataclasses.replace(
+        settings,
+        world=name,
+        world_because=because,
+        control_variates=settings.control_variates and world is not None,
+        policy=str(policy),
+        horizon=log.horizon,
+        log_sha256=log.sha256,
+        binary=log.binary,
+        version=__version__,
+    )
+    controls, interval = compared_with(log, settings.control), interval_of(log, settings.interval, settings.level)
+    return Case(log, policy, doubts, kept, world, controls, interval)
+
+
+def _check_rewards(log: ExperimentLog, policy: Policy, settings: Settings) -> None:
+    """Refuse arms without a world, rewards that the policy cannot use, and too few rounds."""
+    if log.unseen and settings.unseen is None and (settings.method == BOOTSTRAP or log.rounds is None):
+        raise no_world(listed(log.unseen))
+    if policy.binary_rewards and not log.binary:
+        raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    enough_rounds(policy, len(log.labels), log.horizon)
+
+
+def no_world(arms: str) -> Refused:
+    """The refusal of arms that were never pulled."""
+    return Refused(
+        f"no reward was logged for {arms}: without rewards an arm has no bootstrap world",
+        where="arms",
+        remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
+    )
+
+
+def compared_with(log: ExperimentLog, control: str | None) -> Ints:
+    """The arm that each is compared with: the named one, or of the others that with the highest sample mean."""
+    if control is None:
+        order = np.argsort(-np.nan_to_num(log.means, nan=-np.inf), kind="stable")
+        best: Ints = np.where(np.arange(len(order)) == order[0], order[1], order[0])
+        return best
+    if control not in log.labels:
+        remedy = did_you_mean(control, log.labels) or f"The arms are {listed(list(log.labels))}."
+        raise InputError(f"there is no arm {quoted(control)} to compare with", where="control", remedy=remedy)
+    return np.full(len(log.labels), log.labels.index(control))

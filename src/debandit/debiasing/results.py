@@ -1,0 +1,171 @@
+"""From cases to results: run each case, by either method, and put together what the runs say."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from debandit.debiasing.cases import Case
+from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
+from debandit.engine.data import Floats
+from debandit.errors import listed
+from debandit.intervals import outside
+from debandit.log import ExperimentLog
+from debandit.reordering import EFFECTIVE_PER_WALK, rao_blackwell
+from debandit.result import Debiased, Differences, Histogram, Path, Replays, Winner
+from debandit.settings import Work
+from debandit.worlds import World
+
+_PATH_POINTS = 200
+
+
+def bootstrapped(cases: Sequence[Case], work: Work) -> list[Debiased]:
+    """The results of Algorithm 1."""
+    results: dict[int, Debiased] = {}
+    for alike, worlds, experiment in stacks(cases):
+        estimates = estimate(
+            experiment,
+            [case.log for case in alike],
+            [world.variances for world in worlds],
+            np.stack([case.controls for case in alike]),
+            alike[0].settings.runs,
+            alike[0].settings.control_variates,
+            work.workers,
+        )
+        for case, world, found in zip(alike, worlds, estimates, strict=True):
+            results[case.settings.log_index] = _from_runs(case, world, found)
+    return [results[case.settings.log_index] for case in cases]
+
+
+def reordered(cases: Sequence[Case], work: Work) -> list[Debiased]:
+    """The results of the method rao-blackwell."""
+    return [_from_walks(case, work) for case in cases]
+
+
+def _from_runs(case: Case, world: World, found: BiasEstimate) -> Debiased:
+    log = case.log
+    bias, corrected = np.where(log.pulls > 0, found.bias, np.nan), log.means - found.bias
+    winner = _winner(log, found)
+    return Debiased(
+        **_of_log(case, corrected),
+        bias=bias,
+        bias_se=np.where(log.pulls > 0, found.bias_se, np.nan),
+        never_pulled=found.never_pulled,
+        runs=found.runs,
+        stopped_because=found.stopped_because,
+        warnings=(*case.doubts, *_warnings(log, world, found, winner)),
+        histograms=tuple(
+            Histogram(float(low), float(high), counts)
+            for (low, high), counts in zip(found.edges, found.histogram, strict=True)
+        ),
+        winner=winner,
+        differences=_differences(log, found),
+    )
+
+
+def _from_walks(case: Case, work: Work) -> Debiased:
+    log, settings = case.log, case.settings
+    found = rao_blackwell(
+        log,
+        case.policy,
+        runs=settings.runs,
+        seed=settings.seed,
+        threads=work.threads,
+        executor=work.executor,
+        log_index=settings.log_index,
+    )
+    slow = _named(log, found.effective < EFFECTIVE_PER_WALK * found.walks)
+    unsure = [f"{slow}: the walks over the orders of the rewards barely move; more runs may help (--runs)"]
+    return Debiased(
+        **_of_log(case, found.value),
+        bias=log.means - found.value,
+        bias_se=found.se,
+        never_pulled=np.zeros(len(log.labels)),
+        runs=found.walks * found.steps,
+        stopped_because=_why_stopped(settings.runs, found.reached),
+        warnings=(*case.doubts, *(unsure if slow else [])),
+        histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
+        replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
+    )
+
+
+def _of_log(case: Case, corrected: Floats) -> dict[str, Any]:
+    """What a result says of its log by either method."""
+    log, interval = case.log, case.interval
+    return {
+        "labels": log.labels,
+        "pulls": log.pulls,
+        "naive": log.means,
+        "sd": np.sqrt(log.variances),
+        "corrected": corrected,
+        "settings": case.settings,
+        "path": _thinned_path(log),
+        "interval": replace(interval, notes=(*interval.notes, *outside(log, interval, corrected))),
+    }
+
+
+def _why_stopped(runs: int | str, reached: bool) -> str:
+    share = f"{100 * AUTO_TARGET:.0f} % of the standard error of its mean"
+    if runs != "auto":
+        return "as many as asked for"
+    if reached:
+        return f"stopped when the Monte-Carlo error of every arm was below {share}"
+    return f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or cannot be trusted yet"
+
+
+def _winner(log: ExperimentLog, found: BiasEstimate) -> Winner:
+    best = int(np.nanargmax(log.means))
+    naive = float(log.means[best])
+    return Winner(log.labels[best], naive, found.winner_bias, found.winner_se, naive - found.winner_bias)
+
+
+def _differences(log: ExperimentLog, found: BiasEstimate) -> Differences:
+    controls = found.controls
+    naive = log.means - log.means[controls]
+    shown = np.isfinite(naive) & (controls != np.arange(len(controls)))
+    bias, error = (np.where(shown, each, np.nan) for each in (found.difference_bias, found.difference_se))
+    naive = np.where(shown, naive, np.nan)
+    return Differences(tuple(log.labels[k] for k in controls), naive, bias, error, naive - bias)
+
+
+def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Winner) -> list[str]:
+    once, constant = log.pulls == 1, (log.pulls > 1) & (log.variances == 0)
+    still, lent = world.variances == 0, np.full(log.pulls.shape, not world.binary)
+    pulled, corrected = log.pulls > 0, log.means - found.bias
+    with np.errstate(invalid="ignore"):
+        outside = log.binary & ((corrected < 0) | (corrected > 1))
+        unsure = pulled & (np.abs(found.bias) < 2 * found.bias_se) & (found.bias_se > 0)
+    seldom = pulled & ~(found.bias_se >= 0)
+    texts = [
+        (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
+        (once & still, "pulled once, so its bootstrap world has no variance and its bias cannot be trusted"),
+        (constant & still, "all its rewards are the same, so its bootstrap world has no variance and shows no bias"),
+        (once & ~still & lent, "pulled once, so the spread of its bootstrap world is borrowed"),
+        (once & ~still & ~lent, "pulled once, so its bootstrap world is half a guess"),
+        (constant & ~still & lent, "all its rewards are the same, so the spread of its bootstrap world is borrowed"),
+        (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
+        (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
+        (found.off, "the simulated rewards miss the mean or variance of their world; do not trust the bias"),
+        (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),
+    ]
+    warnings = [f"{_named(log, which)}: {text}" for which, text in texts if which.any()]
+    if log.binary and not 0 <= winner.corrected <= 1:
+        warnings.append(f"{winner.arm}, corrected as the winner, lies outside [0, 1], although the rewards are 0/1")
+    return warnings
+
+
+def _named(log: ExperimentLog, which: np.ndarray) -> str:
+    return listed([log.labels[k] for k in np.flatnonzero(which)])
+
+
+def _thinned_path(log: ExperimentLog) -> Path | None:
+    """Up to 200 rounds, evenly spaced from the first to the last."""
+    if log.rounds is None:
+        return None
+    at = np.unique(np.linspace(0, log.horizon - 1, min(_PATH_POINTS, log.horizon)).round().astype(np.int64))
+    shape = (len(log.labels), len(at))
+    cell = log.rounds.arms * len(at) + np.searchsorted(at, np.arange(log.horizon))  # what happened up to which point
+    pulls = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).cumsum(axis=1)
+    sums = np.bincount(cell, log.rounds.rewards, shape[0] * shape[1]).reshape(shape).cumsum(axis=1)
+    return Path(at + 1, pulls, np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan))

@@ -1,0 +1,179 @@
+"""The intervals in closed form: `wald`, `binary`, `pooled_t`, the plain `moderated_t`, and `two_part`.
+
+All take the rewards of one experiment, or of many with the same arms and rounds. scipy.special takes long to import, so
+the functions that need it import it themselves.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+_STEPS = 60  # halvings: more than a float has bits
+
+
+class Sample:
+    """Pulls, means and within-arm sums of squares of shape (experiments, arms); NaN means without a pull."""
+
+    def __init__(self, arms: ArrayLike, rewards: ArrayLike, arm_count: int) -> None:
+        index = np.atleast_2d(np.asarray(arms, dtype=np.int64))
+        self.rewards = np.atleast_2d(np.asarray(rewards, dtype=np.float64)).ravel()
+        self.shape = (len(index), arm_count)
+        self.index = (index + arm_count * np.arange(len(index))[:, None]).ravel()  # which experiment and arm
+        self.pulls = self.total(np.ones(len(self.rewards)))
+        lowest, highest = np.full(self.pulls.size, np.inf), np.full(self.pulls.size, -np.inf)
+        np.minimum.at(lowest, self.index, self.rewards)
+        np.maximum.at(highest, self.index, self.rewards)
+        with np.errstate(invalid="ignore"):
+            means = self.total(self.rewards) / self.pulls
+        constant = (lowest == highest).reshape(self.shape)  # rounding must not make a variance out of nothing
+        self.means: Floats = np.where(constant, lowest.reshape(self.shape), means)
+        self.deviations: Floats = self.rewards - self.each(self.means)
+        self.squares = self.total(self.deviations**2)
+
+    def total(self, values: Floats) -> Floats:
+        """Values of all rounds, added up for each arm."""
+        totals = np.bincount(self.index, values, self.shape[0] * self.shape[1])
+        return totals.astype(np.float64, copy=False).reshape(self.shape)
+
+    def each(self, values: Floats) -> Floats:
+        """An arm's value in each of its rounds."""
+        spread: Floats = values.ravel()[self.index]
+        return spread
+
+
+def wald(pulls: Floats, means: Floats, squares: Floats, level: float) -> tuple[Floats, Floats]:
+    """The textbook limits, mean ± z s.e.; NaN for an arm whose rewards do not vary, or that was pulled once."""
+    from scipy.special import ndtri
+
+    known = (pulls > 1) & (squares > 0)
+    variance = np.where(known, squares, np.nan) / np.maximum(pulls - 1, 1)
+    half = ndtri((1 + level) / 2) * np.sqrt(variance / np.maximum(pulls, 1))
+    return means - half, means + half
+
+
+def binary(pulls: Floats, wins: Floats, level: float) -> tuple[Floats, Floats]:
+    """Limits of a probability: below the mid-p limit, above Clopper and Pearson's, which is wider."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2  # more room above, because the means are biased downward
+    seen = pulls > 0
+    n, s = np.where(seen, pulls, 1.0), np.where(seen, wins, 0.0)
+    high = np.where(s < n, betaincinv(s + 1, np.maximum(n - s, 1), 1 - tail), 1.0)
+    return np.where(seen, mid_p_lower(n, s, tail), np.nan), np.where(seen, high, np.nan)
+
+
+def mid_p_lower(pulls: Floats, wins: Floats, tail: float) -> Floats:
+    """The p with P(X > wins) + P(X = wins) / 2 = tail; 0 without a win. The upper limit is 1 - that of the losses."""
+    from scipy.special import betainc, betaincinv
+
+    pairs, place = np.unique(pulls + 1j * wins, return_inverse=True)  # few of very many differ
+    n, s = pairs.real, pairs.imag
+    won, lost = np.maximum(s, 1.0), np.maximum(n - s, 1.0)
+    low, high = betaincinv(won, n - won + 1, tail), np.where(s < n, betaincinv(s + 1, lost, tail), 1.0)
+    for _ in range(_STEPS):
+        p = (low + high) / 2
+        more = np.where(s < n, betainc(s + 1, lost, p), 0.0)  # P(X > s)
+        above = more + betainc(won, n - won + 1, p) > 2 * tail  # P(X > s) + P(X >= s)
+        low, high = np.where(above, low, p), np.where(above, p, high)
+    limits: Floats = np.where(s > 0, high, 0.0)[place].reshape(pulls.shape)
+    return limits
+
+
+class PooledT(NamedTuple):
+    """Limits per arm, and the skewness and kurtosis that all arms of an experiment share."""
+
+    low: Floats
+    high: Floats
+    skewness: Floats  # (experiments,)
+    kurtosis: Floats
+
+
+def pooled_t(sample: Sample, level: float) -> PooledT:
+    """A t interval around the sample mean that does not believe the small spread of a starved, skewed arm.
+
+    The sampling variance of a variance is (kurtosis - 1)/n of its square, so an observation counts for 2/(kurtosis - 1)
+    degrees of freedom only, and the rest is borrowed from the other arms. Skewness shifts the limits. 70 % of the error
+    is allowed below and 30 % above, because the means are biased downward. NaN if rewards vary within no arm.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        g, kappa = _shape(sample)
+        n, weight = sample.pulls, np.clip(2 / (1.5 * (kappa - 1)), 0.04, 1.0)[:, None]
+        own = weight * (n - 1)
+        v, df = (2 * pooled_variance(sample, 20) + weight * sample.squares) / (2 + own), 2 + own
+        se = np.where((v > 0) & (n > 0), np.sqrt(v / n), np.nan)
+        share, a = own / (2 + own), g[:, None] / np.sqrt(n)
+        shift = -share * a / 2 + a * (1 - 3 * share) / 6 * (ndtri((1 + level) / 2) ** 2 - 1)
+        below, above = stdtrit(df, 1 - 0.7 * (1 - level)), stdtrit(df, 1 - 0.3 * (1 - level))
+        low = sample.means - (below + np.clip(shift, -0.4 * below, 0.4 * below)) * se
+        high = sample.means + (above - np.clip(shift, -0.6 * above, 0.0)) * se
+    return PooledT(low, high, g, kappa)
+
+
+def moderated_t(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    """The plain moderated t with n + 1 degrees of freedom: too short for skewed rewards, a yardstick of width."""
+    from scipy.special import stdtrit
+
+    n = sample.pulls
+    with np.errstate(invalid="ignore", divide="ignore"):
+        v = (2 * pooled_variance(sample, 20) + sample.squares) / (n + 1)
+        half = np.where((v > 0) & (n > 0), stdtrit(n + 1, (1 + level) / 2) * np.sqrt(v / n), np.nan)
+    return sample.means - half, sample.means + half
+
+
+def pooled_variance(sample: Sample, cap: int) -> Floats:
+    """The average of the arms' variances, of shape (experiments, 1); no arm counts for more than `cap` pulls."""
+    spare = np.maximum(sample.pulls - 1, 0.0)
+    weights = np.minimum(spare, cap)
+    with np.errstate(invalid="ignore"):
+        total = (weights * sample.squares / np.maximum(spare, 1)).sum(axis=1, keepdims=True)
+        pooled: Floats = total / weights.sum(axis=1, keepdims=True)
+    return pooled
+
+
+def _shape(sample: Sample) -> tuple[Floats, Floats]:
+    """Skewness and kurtosis of the residuals of all arms with at least two pulls; of fewer than four: 0 and 3."""
+    n, several = sample.pulls, sample.pulls >= 2
+    scale = np.sqrt(n / (n - 1)) / np.sqrt((pooled_variance(sample, 5) + sample.squares) / n)
+    e = sample.deviations * sample.each(np.where(several, scale, 0.0))  # they add up to 0 within each arm
+    count = np.where(several, n, 0).sum(axis=1)
+    second, third, fourth = (sample.total(e**power).sum(axis=1) / count for power in (2, 3, 4))
+    enough = count >= 4
+    return np.where(enough, third / second**1.5, 0.0), np.where(enough, fourth / second**2, 3.0)
+
+
+def two_part(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    """Limits of P(not 0) times limits of the mean amount, whose relative spread is that of all arms.
+
+    An arm without a non-zero reward has no upper limit (inf). NaN if rewards vary within no arm.
+    """
+    from scipy.special import ndtri
+
+    n, positive = sample.pulls, sample.rewards > 0
+    plus, sums = sample.total(positive.astype(np.float64)), sample.total(sample.rewards)
+    tail, z = (1 - level) / 2, ndtri((1 + level) / 2)
+    seen = np.maximum(n, 1.0)
+    p, p_low, p_high = plus / seen, mid_p_lower(seen, plus, tail), 1 - mid_p_lower(seen, seen - plus, tail)
+    everywhere = np.maximum(plus.sum(axis=1, keepdims=True), 1.0)
+    amount = (sums.sum(axis=1, keepdims=True) / everywhere + sums) / (1 + plus)
+    ratio = np.exp(z * np.sqrt((_relative_variance(sample, positive, plus, sums) + 0.49) / (plus + 1)))
+    up = np.hypot(amount * (p_high - p), (p + p_high) / 2 * amount * (ratio - 1))
+    down = np.hypot(amount * (p - p_low), (p + p_low) / 2 * amount * (1 - 1 / ratio))
+    low = np.maximum(np.fmin(p * amount - down, pooled_t(sample, level).low), 0.0)
+    high = np.where(plus > 0, p * amount + up, np.inf)
+    known = (n > 0) & (sample.squares > 0).any(axis=1, keepdims=True)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _relative_variance(sample: Sample, positive: np.ndarray, plus: Floats, sums: Floats) -> Floats:
+    """Squared coefficient of variation of the amounts within arms; at least .05, and 1 if no arm has two."""
+    mean = sums / np.maximum(plus, 1)
+    squares = sample.total(np.where(positive, sample.rewards - sample.each(mean), 0.0) ** 2)
+    several = plus >= 2
+    above = np.where(several, squares, 0).sum(axis=1, keepdims=True)
+    below = np.where(several, (plus - 1) * mean**2, 0).sum(axis=1, keepdims=True)
+    cv2: Floats = np.where(below > 0, np.maximum(above / np.where(below > 0, below, 1.0), 0.05), 1.0)
+    return cv2

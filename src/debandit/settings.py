@@ -1,0 +1,156 @@
+"""The options of `debias`, each declared once: its default, what it may be, and what it is for.
+
+`debias` and `debias_all`, their documentation and the command line are all made from these declarations.
+"""
+
+import dataclasses
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from debandit.checks import (
+    LARGEST,
+    MOST_RUNS,
+    check_fields,
+    checked_flag,
+    checked_whole,
+    checked_workers,
+    choice,
+    did_you_mean,
+    option,
+    whole,
+)
+from debandit.errors import InputError, quoted
+
+INTERVALS = ("auto", "pooled-t", "binary", "two-part", "wald", "none")
+BOOTSTRAP, RAO_BLACKWELL = METHODS = ("bootstrap", "rao-blackwell")
+
+
+class Unseen(NamedTuple):
+    """The mean and the standard deviation that stand in for an arm without a reward in the log."""
+
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, pair: Any) -> "Unseen":
+        """The pair, checked."""
+        try:
+            mean, sd = (float(value) for value in pair)
+        except (TypeError, ValueError, OverflowError):
+            mean = sd = float("nan")
+        if not (abs(mean) <= LARGEST and 0 <= sd <= LARGEST):
+            raise InputError(f"{quoted(pair)} is not a mean and a standard deviation of at least 0", where="unseen")
+        return cls(mean, sd)
+
+
+def _given(_name: str, value: Any, *, where: str) -> Any:  # noqa: ARG001 (every check is called with where)
+    """The value as it is: other rooms check it."""
+    return value
+
+
+def _runs(name: str, value: Any, *, where: str) -> int | str:
+    return (
+        "auto" if isinstance(value, str) and value == "auto" else checked_whole(name, value, 2, MOST_RUNS, where=where)
+    )
+
+
+def _unseen(_name: str, value: Any, *, where: str) -> Unseen | None:  # noqa: ARG001
+    return None if value is None else Unseen.of(value)
+
+
+def _label(_name: str, value: Any, *, where: str) -> str | None:  # noqa: ARG001
+    return None if value is None else str(value)
+
+
+def _level(name: str, value: Any, *, where: str) -> float:
+    try:
+        if 0 < value < 1:
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(f"a level lies between 0 and 1, not {quoted(value)}", where=where or name, remedy="Usual is 0.95.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The checked options, and what they were applied to: everything needed to run it again."""
+
+    world: Any = option(
+        "auto",
+        _given,
+        text="The bootstrap world; auto: jeffreys if all rewards are 0 or 1, else smoothed. The paper's is gaussian.",
+    )
+    runs: Any = option("auto", _runs, text="Simulated experiments; auto: as many as the Monte-Carlo error needs.")
+    unseen: Unseen | None = option(
+        None, _unseen, text="Mean and standard deviation of the arms without a reward in the log."
+    )
+    interval: str = choice(
+        *INTERVALS, text="Interval for each arm's mean; auto looks at the rewards and says what it chose."
+    )
+    level: float = option(0.95, _level, text="Confidence level of the intervals; their coverage was measured at 95 %.")
+    method: str = choice(*METHODS, text="rao-blackwell is exactly unbiased, for policies without randomness.")
+    control: str | None = option(None, _label, text="The arm that every other arm is compared with.")
+    control_variates: bool = option(
+        True,
+        checked_flag,
+        text="Take Monte-Carlo noise out of the biases; without, they are plain averages over the runs.",
+    )
+    seed: int = whole(0, high=2**64 - 1, text="Same seed, same answer.")
+    log_index: int = whole(0, high=MOST_RUNS, text="The log's place among the logs of one call.")
+
+    # of one log
+    policy: str = ""
+    world_because: str = ""  # why it was chosen, if that was left to debandit
+    horizon: int = whole(0)
+    log_sha256: str = ""
+    binary: bool = False
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def runs_asked(self) -> int | str:
+        """The number of runs that was asked for, or auto; the result's own `runs` were made."""
+        return self.runs  # type: ignore[no-any-return]  # checked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """How to go about the work. Nothing of it is kept, because no number in a result depends on it."""
+
+    force: bool = option(False, checked_flag, text="Go on although the policy cannot have made the log.")
+    threads: int | None = option(None, _given, text="Threads to use; by default as many as there are cores.")
+    executor: Executor | None = option(None, _given, text="A concurrent.futures.Executor to use instead of threads.")
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        checked_workers(self.threads, self.executor)
+
+    @property
+    def workers(self) -> Executor | int | None:
+        """The executor, or the number of threads; None: all cores."""
+        return checked_workers(self.threads, self.executor)
+
+
+OPTIONS = {
+    field.name: field
+    for record in (Settings, Work)
+    for field in dataclasses.fields(record)
+    if field.metadata.get("text")
+}
+
+
+def checked_options(given: dict[str, Any]) -> tuple[Settings, Work]:
+    """The options that a caller gave, or what is wrong with them."""
+    for name in given:
+        if name not in OPTIONS:
+            remedy = did_you_mean(name, list(OPTIONS)) or f"The options are {', '.join(OPTIONS)}."
+            raise InputError(f"there is no option {quoted(name)}", where="debias", remedy=remedy)
+    work = {field.name for field in dataclasses.fields(Work)}
+    settings = Settings(**{name: value for name, value in given.items() if name not in work})
+    if settings.method == RAO_BLACKWELL and settings.control is not None:
+        what = "the method rao-blackwell does not compare arms"
+        raise InputError(what, where="control", remedy="Use the bootstrap (the default method).")
+    return settings, Work(**{name: value for name, value in given.items() if name in work})
