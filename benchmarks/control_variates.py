@@ -14,6 +14,7 @@ import numpy as np
 
 import debandit as db
 from debandit.engine import spread
+from debandit.engine.runs import Wish
 from debandit.simulation import experiment_of
 from debandit.tables import Column, render
 from debandit.worlds import World
@@ -51,7 +52,7 @@ def measured(policy: db.Policy, world: World) -> dict[str, object]:
     for repetition in range(REPETITIONS):
         for fitted in (False, True)[:: -1 if repetition % 2 else 1]:
             start = time.process_time()
-            total = spread.tally(experiment, np.array([RUNS]), controls=controls, martingales=fitted, workers=1)
+            total = spread.tally(experiment, np.array([RUNS]), Wish(controls=controls, martingales=fitted), workers=1)
             errors[fitted] = total.bias_se[0]
             seconds[fitted] = min(seconds[fitted], time.process_time() - start)
     ratios = (errors[False] / errors[True]) ** 2

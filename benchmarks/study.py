@@ -15,7 +15,7 @@ from pathlib import Path
 _START = time.process_time()
 
 import debandit as db  # noqa: E402
-from debandit.engine import play  # noqa: E402
+from debandit.engine import rounds  # noqa: E402
 from debandit.study import Cell  # noqa: E402
 from debandit.tables import Column, render  # noqa: E402
 
@@ -43,7 +43,7 @@ class KernelClock:
     """Stands in for `load` and adds up what its kernels take."""
 
     def __init__(self) -> None:
-        self.seconds, self._lock, self._load = 0.0, threading.Lock(), play.load
+        self.seconds, self._lock, self._load = 0.0, threading.Lock(), rounds.load
 
     def __call__(self, name: str):
         kernel = self._load(name)
@@ -58,7 +58,7 @@ class KernelClock:
 
 
 def main() -> None:
-    clock = play.load = KernelClock()
+    clock = rounds.load = KernelClock()
     run_study("UCB, 2 arms", 2)
     start_up = time.process_time() - _START
     rows = []

@@ -73,7 +73,7 @@ class Mixed(SelectRule):
 
 @dataclass(frozen=True)
 class Lost(SelectRule):
-    """Chooses an arm that there is not, in round 7."""
+    """Chooses an arm that does not exist, in round 7."""
 
     name: ClassVar[str] = "lost"
 

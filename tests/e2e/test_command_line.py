@@ -332,37 +332,3 @@ def test_a_progress_bar_appears_on_a_terminal():
     os.close(leader)
     assert b"simulating" in shown
     assert b"runs/s" in shown
-
-
-def test_kernels_are_kept_in_the_cache_directory(trial, tmp_path):
-    cache = tmp_path / "cache"
-    arguments = ("debias", trial, "--arm", "drug", "--reward", "response", "--policy", "ucb", "--runs", 100)
-    first = run(*arguments, DEBANDIT_CACHE_DIR=str(cache))
-    compiled = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")}
-    assert len(compiled) == 2  # numba's index and code
-    second = run(*arguments, DEBANDIT_CACHE_DIR=str(cache))
-    assert first.stdout == second.stdout
-    assert first.stderr == second.stderr == ""
-    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb?")} == compiled
-    assert [path.suffix for path in (cache / "kernels").iterdir() if path.is_file()] == [".py"]  # no leftovers
-
-
-def test_an_unusable_cache_directory_is_said_once_and_harmless(trial, tmp_path):
-    (tmp_path / "file").write_text("")
-    arguments = (
-        "debias",
-        trial,
-        "--arm",
-        "drug",
-        "--reward",
-        "response",
-        "--policy",
-        "ucb",
-        "--json",
-        tmp_path / "r.json",
-    )
-    result = run(*arguments, DEBANDIT_CACHE_DIR=str(tmp_path / "file" / "cache"))
-    assert result.returncode == 0
-    assert result.stderr.count("warning:") == 1
-    assert "DEBANDIT_CACHE_DIR" in result.stderr
-    assert json.loads((tmp_path / "r.json").read_text())["runs"] >= 1024

@@ -7,6 +7,8 @@ from catalogue import RULES, WORLDS, Z, z_scores
 import debandit as db
 from debandit.engine import spread
 from debandit.engine.control_variates import fit
+from debandit.engine.runs import Wish
+from debandit.engine.steps import can_step
 from debandit.simulation import _experiment
 from debandit.theory.dynamic import exact_two_arms
 
@@ -40,10 +42,10 @@ def means_z(total):
 def test_all_sums_are_zero_on_average(policy, world):
     horizon = 600 if isinstance(policy, db.Batched) and policy.size >= 60 else HORIZON
     experiment = _experiment(policy, world, horizon, 21)
-    assert np.abs(means_z(spread.tally(experiment, np.array([RUNS]), martingales=True))).max() < Z
+    assert np.abs(means_z(spread.tally(experiment, np.array([RUNS]), Wish(martingales=True)))).max() < Z
     lying = experiment._replace(world=experiment.world._replace(variances=1.15 * experiment.world.variances))
-    if experiment.world.kind != 0 or not experiment.costly:  # steps of normal batches draw with that variance
-        lie = means_z(spread.tally(lying, np.array([RUNS]), martingales=True))
+    if experiment.world.kind != 0 or not can_step(experiment):  # steps of normal batches draw with that variance
+        lie = means_z(spread.tally(lying, np.array([RUNS]), Wish(martingales=True)))
         assert np.abs(lie[:, 3]).max() > 2 * Z  # control
         assert np.abs(lie[:, :3]).max() < Z
 
@@ -55,7 +57,8 @@ def test_two_arms_exactly(rule):
     experiment, controls = _experiment(policy, place, 40, 33), np.array([[1, 0]])
     exact = exact_two_arms(policy, 0.4, 0.55, 40)
     fitted, plain = (
-        spread.tally(experiment, np.array([200_000]), controls=controls, martingales=each) for each in (True, False)
+        spread.tally(experiment, np.array([200_000]), Wish(controls=controls, martingales=each))
+        for each in (True, False)
     )
     (differences, differences_se), best = fitted.differences, fitted.best
     found = np.concatenate((fitted.bias[0], differences[0], best.bias))
@@ -76,8 +79,8 @@ def test_errors_are_as_large_as_they_say(rule):
     places = db.worlds.Normal(np.tile(FOUR.means, (times, 1)), np.tile([2.0, 1.0, 2.0, 1.0], (times, 1)))
     controls = np.tile([3, 3, 3, 2], (times, 1))
     experiment = _experiment(RULES[rule][0], places, 100, 5)
-    total = spread.tally(experiment, np.full(times, runs), controls=controls, martingales=True)
-    truth = spread.tally(_experiment(RULES[rule][0], FOUR, 100, 6), np.array([400_000]), controls=controls[:1])
+    total = spread.tally(experiment, np.full(times, runs), Wish(controls=controls, martingales=True))
+    truth = spread.tally(_experiment(RULES[rule][0], FOUR, 100, 6), np.array([400_000]), Wish(controls=controls[:1]))
     (differences, differences_se), (expected, expected_se) = total.differences, truth.differences
     every = [
         (total.bias, total.bias_se, truth.bias[0], truth.bias_se[0]),
@@ -98,7 +101,7 @@ def test_a_fit_has_no_bias_of_its_own():
     times, runs = 4000, 256
     places = db.worlds.Normal(np.tile(FOUR.means, (times, 1)), np.tile([2.0, 1.0, 1.0, 2.0], (times, 1)))
     policy = db.ExploreThenCommit(pulls=10)
-    total = spread.tally(_experiment(policy, places, 100, 5), np.full(times, runs), martingales=True)
+    total = spread.tally(_experiment(policy, places, 100, 5), np.full(times, runs), Wish(martingales=True))
     truth = spread.tally(
         _experiment(policy, db.worlds.Normal(FOUR.means, [2.0, 1.0, 1.0, 2.0]), 100, 9), np.array([10_000_000])
     )
@@ -118,7 +121,7 @@ def test_an_arm_may_stay_unpulled():
     """
     policy = db.ThompsonSampling()
     truth = spread.tally(_experiment(policy, FOUR, 100, 1), np.array([2_000_000]))
-    own = spread.tally(_experiment(policy, FOUR, 100, 2), np.array([300_000]), martingales=True)
+    own = spread.tally(_experiment(policy, FOUR, 100, 2), np.array([300_000]), Wish(martingales=True))
     assert (truth.pulled < truth.runs[:, None]).any()
     assert np.abs(z_scores(own.bias - truth.bias, own.bias_se, truth.bias_se)).max() < Z
     assert (own.bias_se[0] * np.sqrt(300_000) < truth.bias_se[0] * np.sqrt(2_000_000)).all()

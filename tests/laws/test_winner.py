@@ -8,6 +8,7 @@ from catalogue import RULES, Z
 
 import debandit as db
 from debandit.engine import spread
+from debandit.engine.runs import Wish
 from debandit.simulation import _experiment
 from debandit.theory.dynamic import exact_two_arms
 
@@ -17,7 +18,7 @@ RUNS = 400_000
 @functools.cache
 def tallied(policy, p1=0.4, p2=0.55, horizon=40, runs=RUNS):
     experiment = _experiment(policy, db.worlds.Bernoulli([p1, p2]), horizon, 31)
-    return spread.tally(experiment, np.array([runs]), controls=np.array([[1, 0]]))
+    return spread.tally(experiment, np.array([runs]), Wish(controls=np.array([[1, 0]])))
 
 
 def joint(total):
@@ -42,7 +43,7 @@ def test_large_batches_and_objects_count_alike():
     """Steps of whole batches are another code; so are Python objects, in tests/unit/test_winner_table.py."""
     policy = db.Batched(db.EpsilonGreedy(0.2), size=100)
     experiment = _experiment(policy, db.worlds.Bernoulli([0.4, 0.55]), 400, 32)
-    total = spread.tally(experiment, np.array([20_000]), controls=np.array([[1, 0]]))
+    total = spread.tally(experiment, np.array([20_000]), Wish(controls=np.array([[1, 0]])))
     runs = db.simulate(policy, db.worlds.Bernoulli([0.4, 0.55]), horizon=400, runs=20_000, seed=32)
     errors = runs.means - [0.4, 0.55]
     best = np.argmax(runs.means, axis=1)

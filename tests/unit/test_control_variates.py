@@ -7,6 +7,7 @@ import pytest
 import debandit as db
 from debandit.engine import spread
 from debandit.engine.control_variates import FEWEST_RUNS, fit
+from debandit.engine.runs import Wish
 from debandit.simulation import _experiment
 
 HORIZON, RUNS = 15, 300
@@ -55,7 +56,7 @@ def products(one, two):
 def test_moments_are_those_of_the_runs(policy, world):
     controls = np.roll(np.arange(world.arm_count), 1)
     experiment = _experiment(policy, world, HORIZON, 4)
-    total = spread.tally(experiment, np.array([RUNS]), controls=controls[None], martingales=True)
+    total = spread.tally(experiment, np.array([RUNS]), Wish(controls=controls[None], martingales=True))
     runs = db.simulate(policy, world, horizon=HORIZON, runs=RUNS, seed=4, paths=True)
     features = features_by_hand(*runs.paths(), world)
     near = {"rtol": 1e-9, "atol": 1e-9}

@@ -10,8 +10,8 @@ import pytest
 from catalogue import ALLOWED, RULES, WORLDS
 
 import debandit as db
-from debandit.engine import play, spread
-from debandit.engine.interrupts import heard_while_compiling
+from debandit.engine import rounds, spread
+from debandit.engine.interrupts import interrupts_repeated
 from debandit.simulation import tally
 
 
@@ -169,10 +169,10 @@ def test_an_interrupt_stops_the_threads(monkeypatch):
     """Whenever it comes, also between two chunks, no further chunk is begun."""
     begun = []
 
-    def kernel(task, *_):
-        begun.append(len(task.units))
+    def kernel(who, *_):
+        begun.append(len(who) / spread.BLOCK)
 
-    monkeypatch.setattr(play, "load", lambda _: kernel)
+    monkeypatch.setattr(rounds, "load", lambda _: kernel)
     monkeypatch.setattr(spread, "_ROUNDS_PER_CHUNK", 1)
     monkeypatch.setattr(spread, "progress_bar", Interrupting)
     with pytest.raises(KeyboardInterrupt):
@@ -194,8 +194,8 @@ def test_an_interrupt_is_heard_although_a_callback_loses_it(lost, capsys):
         pytest.fail("the interrupt was lost")
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        heard_while_compiling(compiled)()
+    with pytest.raises(KeyboardInterrupt), interrupts_repeated():
+        compiled()
     assert signal.getsignal(signal.SIGINT) is before
     time.sleep(0.3)  # nor does it come again
     assert capsys.readouterr().err == ""

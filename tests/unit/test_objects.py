@@ -103,11 +103,11 @@ def test_classes_that_another_process_would_not_find(monkeypatch):
 
 
 @pytest.mark.parametrize("what", [3, -1, 1.0, None, "0"])
-def test_an_arm_that_there_is_not(what):
+def test_an_arm_that_does_not_exist(what):
     """Only some runs fail: the message has the first of them, and it is the same with and without processes."""
     with pytest.raises(db.InputError) as caught:
         db.simulate(object_rules.Faulty(what), NORMAL, threads=1, **OPTIONS)
-    assert f"the rule chose an arm that there is not, {what!r}, in run {FIRST}, round 7\n" in str(caught.value)
+    assert f"the rule chose an arm that does not exist, {what!r}, in run {FIRST}, round 7\n" in str(caught.value)
     assert "Arms are whole numbers from 0 to 2" in str(caught.value)
 
 

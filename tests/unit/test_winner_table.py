@@ -6,6 +6,7 @@ import pytest
 
 import debandit as db
 from debandit.engine import spread
+from debandit.engine.runs import Wish
 from debandit.simulation import _experiment
 
 
@@ -23,7 +24,7 @@ def by_hand(runs, truth, controls):
 def test_tallies_are_what_the_runs_say(policy):
     world = db.worlds.Normal([0.3, 0.5, 0.4], [1.0, 0.5, 1.0])
     controls, count = np.array([2, 2, 1]), 300
-    total = spread.tally(_experiment(policy, world, 12, 4), np.array([count]), controls=controls[None])
+    total = spread.tally(_experiment(policy, world, 12, 4), np.array([count]), Wish(controls=controls[None]))
     runs = db.simulate(policy, world, horizon=12, runs=count, seed=4)
     bias, error = by_hand(runs, world.means, controls)
     (differences, differences_se), best = total.differences, total.best

@@ -77,8 +77,8 @@ def _chi_squares(freedom: int, words: Words, slots: int, first: int) -> Floats:
     while left.any():
         here = np.flatnonzero(left.any(axis=0))
         x, u = normals(words[here], first, 2 * slots)[:slots], uniforms(words[here], first + 2 * slots, slots)
-        v = np.maximum(1 + x / np.sqrt(9 * d), 1e-300) ** 3
-        accepted = left[:, here] & (v > 1e-200) & (np.log(u) < 0.5 * x * x + d * (1 - v + np.log(v)))
+        v = np.maximum(1 + x / np.sqrt(9 * d), 1e-100) ** 3
+        accepted = left[:, here] & (v > 1e-299) & (np.log(u) < 0.5 * x * x + d * (1 - v + np.log(v)))
         found[:, here] = np.where(accepted, 2 * d * v, found[:, here])
         left[:, here] &= ~accepted
         first += 4 * slots

@@ -84,7 +84,7 @@ def _compiled(name: KernelName, text: str, *, makes_arrays: bool = False) -> Ker
     file = None if isinstance(name, OwnKernel) and not _is_ours(name.file) else _kept_text(what, text)
     function = (_module_of(text) if file is None else _import_file(file)).run
     kernel = compiled(function, keep=file is not None, _nrt=makes_arrays)
-    known = file is not None and any(file.parent.rglob(f"{file.stem}.run-*.nbi"))
+    known = file is not None and any(Path(kernel.stats.cache_path).glob(f"{file.stem}.run-*.nbi"))
     ready = False
 
     @functools.wraps(function)
@@ -93,7 +93,7 @@ def _compiled(name: KernelName, text: str, *, makes_arrays: bool = False) -> Ker
         if not ready:
             with interrupts_repeated(), _said(what, at_once=not known):
                 kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
-            if not known:
+            if file is not None and not kernel.stats.cache_hits:
                 seal()
             ready = True
         kernel(*arguments)

@@ -144,7 +144,7 @@ def _chunks(
     stop = np.zeros(3, np.int64)  # whether to stop; the run and the round in which a rule failed, counted from 1
     pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
     if pool is not workers:
-        play(experiment.within(0, 0), np.empty((0, 2), np.int64), stop=stop)  # compiles in this thread
+        work(0, 0)(experiment.within(0, 0), units[:0], stop)  # compiles in this thread
 
     def submit(start: int, end: int) -> tuple[Ints, Future[Any]]:
         chunk = units[start:end]

@@ -6,7 +6,8 @@ worlds; each has a generator of its own.
 """
 
 import itertools
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,22 +63,26 @@ class _Draws(NamedTuple):
     def multinomial(self, runs: Ints, left: Ints, chances: Floats) -> Ints:
         """Pulls of each arm in these runs, of which each has this many left to make."""
         chances = chances / chances.sum(axis=1, keepdims=True)
-        return np.array([self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)])
+        drawn = [self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)]
+        return np.array(drawn, np.int64).reshape(chances.shape)
 
     def rewards(self, counts: Ints, kept: int) -> Added:
         """The rewards of this many pulls of each arm."""
+        means, variances = self.means, self.variances
         if not self.normal:
-            wins = np.array([r.binomial(n, p) for r, n, p in zip(self.random, counts, self.means, strict=True)])
-            return Added(
-                counts, wins.astype(np.float64), wins * (1 - self.means) ** 2 + (counts - wins) * self.means**2
-            )
-        z = np.array([r.standard_normal(counts.shape[1]) for r in self.random])
+            wins = self._each(lambda random, i: random.binomial(counts[i], means[i]))
+            return Added(counts, wins, wins * (1 - means) ** 2 + (counts - wins) * means**2)
+        z = self._each(lambda random, _: random.standard_normal(counts.shape[1])) * (counts > 0)
         squares = z * z
         if kept >= WITH_SQUARES:
             freedom = np.maximum(counts - 1, 0)
-            spare = np.array([r.chisquare(np.maximum(n, 1)) for r, n in zip(self.random, freedom, strict=True)])
-            squares = self.variances * (np.where(counts > 0, squares, 0.0) + np.where(freedom > 0, spare, 0.0))
-        return Added(counts, counts * self.means + np.sqrt(counts * self.variances) * z, squares)
+            rest = self._each(lambda random, i: random.chisquare(np.maximum(freedom[i], 1)))
+            squares = variances * (squares + np.where(freedom > 0, rest, 0.0))
+        return Added(counts, counts * means + np.sqrt(counts * variances) * z, squares)
+
+    def _each(self, draw: Callable[[np.random.Generator, int], Any]) -> Floats:
+        """What every run draws, of shape (runs, K)."""
+        return np.array([draw(random, i) for i, random in enumerate(self.random)], np.float64).reshape(self.means.shape)
 
 
 def _counts(

@@ -1,0 +1,126 @@
+"""What is kept of compiled code never changes an answer: damaged, foreign, forged or stale, it is compiled anew."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SIMULATE = ("simulate", "--world", "bernoulli(means=[0.3,0.6])", "--horizon", "40", "--runs", "2000", "--policy")
+SAID = "debandit: compiling the loop for index rules, once"
+
+
+def run(cache, policy="ucb", cwd=None):
+    command = [sys.executable, "-m", "debandit", *SIMULATE, policy]
+    environment = {**os.environ, "DEBANDIT_CACHE_DIR": str(cache)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def contents(cache):
+    return {path: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache with one kernel in it, and what was printed when it was compiled."""
+    cache = tmp_path_factory.mktemp("filled") / "cache"
+    return cache, run(cache)
+
+
+def test_a_second_process_compiles_nothing(filled):
+    """The message appears although nobody watches, because it takes longer than a second; then never again."""
+    cache, first = filled
+    kept = contents(cache)
+    second = run(cache)
+    assert first.stderr.strip() == SAID
+    assert second.stderr == ""
+    assert second.stdout == first.stdout
+    assert contents(cache) == kept
+    assert not [path for path in kept if ".tmp" in path.name]
+    assert all(path.stat().st_mode & 0o022 == 0 for path in (cache, *cache.rglob("*")))
+
+
+def truncated(content):
+    return content[: len(content) // 2]
+
+
+def flipped(content):
+    return content[:-40] + bytes([content[-40] ^ 1]) + content[-39:]
+
+
+@pytest.mark.parametrize(
+    ("what", "damaged"),
+    [("*.run-*.nbi", truncated), ("*.run-*.nbc", flipped), ("*.run-*.nbc", lambda _: b"foreign"), ("seal*", flipped)],
+)
+def test_damage_leads_to_a_new_compile(filled, what, damaged):
+    """Also if it is a single bit of the code itself, which numba would run; afterwards the cache is as good as new."""
+    cache, first = filled
+    (path,) = cache.rglob(what)
+    path.write_bytes(damaged(path.read_bytes()))
+    mended = run(cache)
+    assert (mended.stdout, mended.stderr.strip()) == (first.stdout, SAID)
+    again = run(cache)
+    assert (again.stdout, again.stderr) == (first.stdout, "")
+
+
+def test_a_directory_that_others_can_write_to_is_not_used(filled, tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    done = run(tmp_path / "cache")
+    assert f"others can write to {tmp_path / 'cache'}" in done.stderr
+    assert "DEBANDIT_CACHE_DIR" in done.stderr
+    assert done.stdout == filled[1].stdout
+    assert contents(tmp_path) == {}
+
+
+def test_a_place_that_is_no_directory_is_said_once_and_harmless(filled, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run(tmp_path / "file" / "cache")
+    assert done.stderr.count("warning:") == 1
+    assert "DEBANDIT_CACHE_DIR" in done.stderr
+    assert done.stdout == filled[1].stdout
+
+
+RULE = """
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+import sys
+sys.path.insert(0, str(Path(__file__).parent))
+from helper import bonus
+from debandit.rules import ScoreRule
+
+@dataclass(frozen=True)
+class Mine(ScoreRule):
+    name: ClassVar[str] = "mine"
+
+    @staticmethod
+    def score(mean, pulls):
+        return mean + bonus(pulls)
+"""
+HELPER = """
+import numba
+
+@numba.njit
+def bonus(pulls):
+    return BONUS / pulls
+"""
+
+
+def test_a_rule_whose_helper_is_edited_gives_the_new_answer(filled, tmp_path):
+    """Rules of users are not kept, because nobody knows what all they import."""
+    (tmp_path / "mine.py").write_text(RULE)
+    cache, _ = filled
+    kept = contents(cache)
+
+    def answer(bonus):
+        (tmp_path / "helper.py").write_text(HELPER.replace("BONUS", bonus))
+        done = run(cache, f"{tmp_path / 'mine.py'}:Mine")
+        assert "runs the file" in done.stderr
+        return done.stdout
+
+    one, again, other = answer("1.0"), answer("1.0"), answer("0.5")
+    assert one == again != other
+    assert {path.name for path in contents(cache)} == {path.name for path in kept}
