@@ -1,4 +1,4 @@
-"""The classroom experiment of which docs/datasets.md says that its counts hardly fit the rule."""
+"""The classroom experiment of which docs/datasets.md says that its counts do not fit the rule well."""
 
 import numpy as np
 

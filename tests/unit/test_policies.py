@@ -124,6 +124,10 @@ def test_exp3_by_hand():
     chances = replayed(db.Exp3(gamma=0.5), np.array([0, 0]), np.array([1.0, 0.0]), 2)
     weight = np.exp(0.5)
     np.testing.assert_allclose(chances, [[0.5, 0.5], [0.5 * weight / (weight + 1) + 0.25, 0.5 / (weight + 1) + 0.25]])
+    # in a batch both rewards are divided by 1/2, the probability with which their arms were drawn
+    batched = replayed(db.Batched(db.Exp3(gamma=0.5), size=2), np.array([0, 0, 0]), np.array([1.0, 1.0, 0.0]), 2)
+    np.testing.assert_allclose(batched[:2], 0.5)
+    np.testing.assert_allclose(batched[2, 0], 0.5 * weight**2 / (weight**2 + 1) + 0.25)
 
 
 def test_fixed_weights_by_hand():

@@ -42,7 +42,7 @@ class Choices(NamedTuple):
 
 
 def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Choices | None:
-    """None if the order of the rounds is not known, or the rule does not say how likely its choices are.
+    """Rounds of a log beside the rule's answers; None if their order is unknown, or the rule cannot say.
 
     Of the rounds of a randomised rule at most `most_rounds` are looked at: evenly spaced ones, if its chances follow
     from totals, or else the first. Which ones does not depend on what happened in them.
