@@ -89,17 +89,20 @@ def choice(default: str, *others: str, text: str = "") -> Any:
     return option(default, checked_choice, (default, *others), text=text)
 
 
-def option(default: Any, check: Callable[..., Any], *limits: Any, text: str = "") -> Any:
+def option(default: Any, check: Callable[..., Any] | None = None, *limits: Any, text: str = "") -> Any:
     """A field whose value becomes check(name, value, *limits, where=...)."""
     return dataclasses.field(default=default, metadata={"check": check, "limits": limits, "text": text})
 
 
 def check_fields(record: Any, where: str = "") -> None:
-    """Check every declared field of a dataclass, a frozen one too; numpy's numbers become Python's."""
+    """Check every declared field of a dataclass, a frozen one too; numpy's numbers become Python's.
+
+    Where None is the default, None is right.
+    """
     for field in dataclasses.fields(record):
-        if "check" in field.metadata:
-            check, limits = field.metadata["check"], field.metadata["limits"]
-            object.__setattr__(record, field.name, check(field.name, getattr(record, field.name), *limits, where=where))
+        check, value = field.metadata.get("check"), getattr(record, field.name)
+        if check and not (value is None and field.default is None):
+            object.__setattr__(record, field.name, check(field.name, value, *field.metadata["limits"], where=where))
 
 
 def _shown(limit: float) -> str:

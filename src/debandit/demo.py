@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from debandit.debiasing import debias
+from debandit.debiasing import debias, debias_all
 from debandit.files import write_new
 from debandit.policies import UCB
 from debandit.readers import read_log
@@ -52,7 +52,7 @@ def tell(seed: int, threads: int | None) -> None:
 
 def _averages(policy: UCB, labels: tuple[str, ...], seed: int, threads: int | None) -> str:
     runs = simulate(policy, TRUTH, horizon=100, runs=TRIALS, seed=seed, paths=True, threads=threads)
-    results = debias([runs.log(i) for i in range(TRIALS)], policy, runs=1000, seed=seed, threads=threads)
+    results = debias_all([runs.log(i) for i in range(TRIALS)], policy, runs=1000, seed=seed, threads=threads)
     naive, corrected = (np.array([getattr(r, name) for r in results]) for name in ("naive", "corrected"))
     rows = [
         {

@@ -72,9 +72,14 @@ class ExperimentLog:
         np.minimum.at(lowest, index, values)
         np.maximum.at(highest, index, values)
         constant = lowest == highest  # rounding must not make a variance out of nothing
-        means, variances = np.where(constant, lowest, means), np.where(constant, 0.0, variances)
-        binary = bool(np.isin(values, (0.0, 1.0)).all())
-        self._set(known, pulls, means, variances, binary, Rounds(index, values, recorded, sizes))
+        self._set(
+            labels=known,
+            pulls=pulls,
+            means=np.where(constant, lowest, means),
+            variances=np.where(constant, 0.0, variances),
+            binary=bool(np.isin(values, (0.0, 1.0)).all()),
+            rounds=Rounds(index, values, recorded, sizes),
+        )
 
     @classmethod
     def from_summaries(
@@ -106,28 +111,23 @@ class ExperimentLog:
             raise InputError("no 0/1 rewards have such a mean with this many pulls", where="means")
         log = cls.__new__(cls)
         missing = np.where(pulled, 1.0, np.nan)
-        log._set(known, counts.astype(np.int64), centers * missing, spreads * missing, binary, None)
+        log._set(
+            labels=known,
+            pulls=counts.astype(np.int64),
+            means=centers * missing,
+            variances=spreads * missing,
+            binary=binary,
+            rounds=None,
+        )
         return log
 
-    def _set(
-        self,
-        labels: tuple[str, ...],
-        pulls: Ints,
-        means: Floats,
-        variances: Floats,
-        binary: bool,
-        rounds: Rounds | None,
-    ) -> None:
-        kept = [] if rounds is None else [rounds.arms, rounds.rewards, rounds.propensities]
-        for array in (pulls, means, variances, *kept):
-            if array is not None:
-                array.setflags(write=False)
-        for name, value in zip(
-            ("labels", "pulls", "means", "variances", "binary", "rounds"),
-            (labels, pulls, means, variances, binary, rounds),
-            strict=True,
-        ):
+    def _set(self, **values: Any) -> None:
+        """Give the log its values; nobody can write to its arrays."""
+        for name, value in values.items():
             object.__setattr__(self, name, value)
+        for value in [*values.values(), *(vars(self.rounds).values() if self.rounds else ())]:
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}: {n}" for label, n in zip(self.labels[:6], self.pulls[:6], strict=True))

@@ -6,7 +6,7 @@
 import dataclasses
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from debandit.checks import (
     LARGEST,
@@ -44,23 +44,10 @@ class Unseen(NamedTuple):
         return cls(mean, sd)
 
 
-def _given(_name: str, value: Any, *, where: str) -> Any:  # noqa: ARG001 (every check is called with where)
-    """The value as it is: other rooms check it."""
-    return value
-
-
 def _runs(name: str, value: Any, *, where: str) -> int | str:
-    return (
-        "auto" if isinstance(value, str) and value == "auto" else checked_whole(name, value, 2, MOST_RUNS, where=where)
-    )
-
-
-def _unseen(_name: str, value: Any, *, where: str) -> Unseen | None:  # noqa: ARG001
-    return None if value is None else Unseen.of(value)
-
-
-def _label(_name: str, value: Any, *, where: str) -> str | None:  # noqa: ARG001
-    return None if value is None else str(value)
+    if isinstance(value, str) and value == "auto":
+        return value
+    return checked_whole(name, value, 2, MOST_RUNS, where=where)
 
 
 def _level(name: str, value: Any, *, where: str) -> float:
@@ -78,19 +65,24 @@ class Settings:
 
     world: Any = option(
         "auto",
-        _given,
         text="The bootstrap world; auto: jeffreys if all rewards are 0 or 1, else smoothed. The paper's is gaussian.",
     )
-    runs: Any = option("auto", _runs, text="Simulated experiments; auto: as many as the Monte-Carlo error needs.")
+    runs: int | Literal["auto"] = option(
+        "auto", _runs, text="Simulated experiments; auto: as many as the Monte-Carlo error needs."
+    )
     unseen: Unseen | None = option(
-        None, _unseen, text="Mean and standard deviation of the arms without a reward in the log."
+        None,
+        lambda _, pair, **__: Unseen.of(pair),
+        text="Mean and standard deviation of the arms without a reward in the log.",
     )
     interval: str = choice(
         *INTERVALS, text="Interval for each arm's mean; auto looks at the rewards and says what it chose."
     )
     level: float = option(0.95, _level, text="Confidence level of the intervals; their coverage was measured at 95 %.")
     method: str = choice(*METHODS, text="rao-blackwell is exactly unbiased, for policies without randomness.")
-    control: str | None = option(None, _label, text="The arm that every other arm is compared with.")
+    control: str | None = option(
+        None, lambda _, label, **__: str(label), text="The arm that every other arm is compared with."
+    )
     control_variates: bool = option(
         True,
         checked_flag,
@@ -113,7 +105,7 @@ class Settings:
     @property
     def runs_asked(self) -> int | str:
         """The number of runs that was asked for, or auto; the result's own `runs` were made."""
-        return self.runs  # type: ignore[no-any-return]  # checked
+        return self.runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +113,8 @@ class Work:
     """How to go about the work. Nothing of it is kept, because no number in a result depends on it."""
 
     force: bool = option(False, checked_flag, text="Go on although the policy cannot have made the log.")
-    threads: int | None = option(None, _given, text="Threads to use; by default as many as there are cores.")
-    executor: Executor | None = option(None, _given, text="A concurrent.futures.Executor to use instead of threads.")
+    threads: int | None = option(None, text="Threads to use; by default as many as there are cores.")
+    executor: Executor | None = option(None, text="A concurrent.futures.Executor to use instead of threads.")
 
     def __post_init__(self) -> None:
         check_fields(self)

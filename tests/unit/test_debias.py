@@ -3,6 +3,8 @@
 import dataclasses
 import inspect
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -188,6 +190,15 @@ def test_options_are_declared_once(log):
     for bad in ({"control_variates": "maybe"}, {"force": 2}, {"threads": 0}, {"log_index": -1}, {"seed": 1.5}):
         with pytest.raises(db.InputError, match=f"{next(iter(bad))} must be"):
             db.debias(log, db.UCB(), **bad)
+
+
+def test_slow_packages_are_imported_when_they_are_needed():
+    """Half a second of every start: scipy is for intervals and p-values, numba for what is compiled or loaded."""
+    slow = "{'numba', 'scipy', 'pandas', 'altair', 'pyarrow'} & set(sys.modules)"
+    code = f"import sys, debandit.debiasing, debandit.readers, debandit.executors; print({slow})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+    other = f"import sys, numba; print(sorted({slow}))"  # control
+    assert "numba" in subprocess.run([sys.executable, "-c", other], capture_output=True, text=True).stdout
 
 
 def test_debias_all(log):

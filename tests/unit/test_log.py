@@ -102,7 +102,7 @@ def test_nobody_can_change_a_log():
         ([3, 2], [1, 2], None, False, "need variances"),
         ([3, 2], [1, np.nan], [1, 1], False, "finite"),
         ([3, 2], [1, 2], [1, -1], False, "variances 0 or more"),
-        ([2, 2], [0.33, 0.5], None, True, "do not exist"),
+        ([2, 2], [0.33, 0.5], None, True, "no 0/1 rewards have such a mean"),
         ([2, 2], [1.5, 0.5], None, True, "between 0 and 1"),
         ([3, 2, 1], [1, 2], [1, 1], False, "one value for each of the 2 arms"),
     ],

@@ -61,7 +61,7 @@ def test_unusual_but_sound_files(write):
             ["no column 'reward'", "Did you mean --reward rewrad?", "The columns are: arm, rewrad"],
         ),
         ("Arm,reward\nA,1\n", {}, ["Did you mean --arm Arm?"]),
-        ("arm,arm,reward\nA,B,1\n", {}, ["'arm' is there 2 times"]),
+        ("arm,arm,reward\nA,B,1\n", {}, ["'arm' appears 2 times"]),
         ("arm,reward\nA,1\nB,x\nA,y\n", {}, ["line 3", "'x', not a finite number", "2 such rows: line 3, 4"]),
         ("arm,reward\nA,1\nB,\n", {}, ["line 3", "is missing"]),
         ("arm,reward\nA,1\nB,inf\n", {}, ["line 3", "'inf'"]),

@@ -513,7 +513,7 @@ def test_the_example_is_a_study(tmp_path):
             "two cells of 20 rounds have the label 'x'",
         ),
         ('"ucb"', '"ucb(c={c})"', r"line 6, cell 1, policy: \{c\} is not in the grid"),
-        ('"ucb"', '"ucb"\ngrid.c = [1]', r"line 7, cell 1, grid.c: \{c\} stands neither"),
+        ('"ucb"', '"ucb"\ngrid.c = [1]', r"line 7, cell 1, grid.c: \{c\} is in neither"),
         ('"ucb"', '"ucb"\ngrid.c = 1', "line 7, cell 1, grid: must be lists of values"),
         (
             '"ucb"',
