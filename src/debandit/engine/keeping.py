@@ -4,6 +4,7 @@ All that belongs to this version of the package, its libraries and this processo
 can write to. A seal vouches for every file; what it does not vouch for is removed before anything is read.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -12,12 +13,13 @@ import stat
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from debandit.errors import CacheWarning
 
 PACKAGE = Path(__file__).parents[1]
-_SEAL = "seal.sha256"
+_SEAL, _LOCK = "seal.sha256", "lock"
 
 
 def cache_directory() -> Path:
@@ -39,7 +41,8 @@ def kept_directory() -> Path | None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for each in (folder.parents[1], folder.parent, folder):
             _check_private(each)
-        _remove_doubtful(folder)
+        with _locked(folder):
+            _remove_doubtful(folder)
         return folder
     except OSError as error:
         warnings.warn(
@@ -80,8 +83,28 @@ def seal() -> None:
         write_whole(folder / _SEAL, "\n".join(_line(folder, file) for file in _files(folder)))
 
 
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Around compiling: another process that wants the same waits, and then finds it."""
+    folder = kept_directory()
+    with contextlib.nullcontext() if folder is None else _locked(folder):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    with (folder / _LOCK).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed, by the end of the process at the latest
+        yield
+
+
 def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.is_file() and file.name != _SEAL)
+    return sorted(file for file in folder.rglob("*") if file.is_file() and file.name not in (_SEAL, _LOCK))
 
 
 def _line(folder: Path, file: Path) -> str:

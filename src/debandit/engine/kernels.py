@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from debandit.engine.interrupts import interrupts_repeated
-from debandit.engine.keeping import PACKAGE, kept_directory, seal, write_whole
+from debandit.engine.keeping import PACKAGE, kept_directory, one_at_a_time, seal, write_whole
 
 Kernel = Callable[..., None]
 Make = Callable[[int, int, int], Any]  # (arm_count, horizon, seed) -> an object with choose() and learn(arm, reward)
@@ -76,29 +76,34 @@ def _bound(name: OwnKernel, template: str) -> str:
 
 def _compiled(name: KernelName, text: str, *, makes_arrays: bool = False) -> Kernel:
     """The kernel, which its first call compiles, or loads if it is kept."""
+    ready: Kernel | None = None
+
+    def call(*arguments: Any) -> None:
+        nonlocal ready
+        if ready is None:
+            ready = _made(name, text, makes_arrays, arguments)
+        ready(*arguments)
+
+    return call
+
+
+def _made(name: KernelName, text: str, makes_arrays: bool, arguments: tuple[Any, ...]) -> Kernel:
+    """The kernel, compiled for arguments like these."""
     from numba import typeof  # slow to import, and needed only here
 
     from debandit.engine.compiled.jit import compiled
 
     what = name.rpartition(".")[2] if isinstance(name, str) else name.template
-    file = None if isinstance(name, OwnKernel) and not _is_ours(name.file) else _kept_text(what, text)
-    function = (_module_of(text) if file is None else _import_file(file)).run
-    kernel = compiled(function, keep=file is not None, _nrt=makes_arrays)
-    known = file is not None and any(Path(kernel.stats.cache_path).glob(f"{file.stem}.run-*.nbi"))
-    ready = False
-
-    @functools.wraps(function)
-    def call(*arguments: Any) -> None:
-        nonlocal ready
-        if not ready:
-            with interrupts_repeated(), _said(what, at_once=not known):
-                kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
-            if file is not None and not kernel.stats.cache_hits:
-                seal()
-            ready = True
-        kernel(*arguments)
-
-    return call
+    with interrupts_repeated(), one_at_a_time():
+        file = None if isinstance(name, OwnKernel) and not _is_ours(name.file) else _kept_text(what, text)
+        function = (_module_of(text) if file is None else _import_file(file)).run
+        kernel: Any = compiled(function, keep=file is not None, _nrt=makes_arrays)
+        known = file is not None and any(Path(kernel.stats.cache_path).glob(f"{file.stem}.run-*.nbi"))
+        with _said(what, at_once=not known):
+            kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+        if not kernel.stats.cache_hits:
+            seal()
+    return kernel  # type: ignore[no-any-return]  # numba has no types
 
 
 def _is_ours(file: str) -> bool:
