@@ -21,6 +21,8 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/batches.py
 	$(BIN)/python benchmarks/control_variates.py
+	$(BIN)/python benchmarks/worlds.py
+	$(BIN)/python benchmarks/start_up.py
 
 # the pages on the paper's tables, on accuracy and on coverage, from the studies' own output
 docs: .venv/installed
