@@ -2,17 +2,19 @@
 
 Functions check a value that is at hand. `number`, `whole` and `choice` declare the limits of a dataclass's field, as in
 `c: float = number(1.0, low=0)`, and `check_fields` applies them; `option` declares a field with any other check.
-No numpy here: the command line shows its help from such declarations, and that must not take long.
+Nothing slow is imported here: the command line shows its help from such declarations, and that must not take long.
 """
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from debandit.errors import InputError, quoted, shorten
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 LARGEST = 1e100  # beyond it squares overflow
 MOST = 10**8  # rounds or pulls
@@ -58,10 +60,12 @@ def checked_flag(name: str, value: object, *, where: str = "") -> bool:
     raise InputError(f"{name} must be True or False, not {quoted(value)}", where=where or name)
 
 
-def checked_workers(threads: int | None, executor: Executor | None) -> Executor | int | None:
+def checked_workers(threads: int | None, executor: "Executor | None") -> "Executor | int | None":
     """The executor, if there is one, else the number of threads; None stands for all cores."""
     if executor is None:
         return None if threads is None else checked_whole("threads", threads, 1, 10_000)
+    from concurrent.futures import Executor
+
     if not isinstance(executor, Executor):
         what = f"{quoted(executor)} is not a concurrent.futures.Executor"
         raise InputError(what, where="executor", remedy="For a Dask cluster give client.get_executor().")

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import re
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any
 
 _LONGEST = 2000  # characters of a part of a message
@@ -51,6 +50,8 @@ def work_elsewhere() -> Iterator[None]:
     except (DebanditError, TimeoutError):
         raise
     except Exception as error:
+        from concurrent.futures import BrokenExecutor, CancelledError
+
         reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
         if isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ == "KilledWorker":
             remedy = "Was it killed, or was memory short? A study keeps what was finished: run it again to go on."

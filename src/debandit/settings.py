@@ -4,9 +4,8 @@
 """
 
 import dataclasses
-from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from debandit.checks import (
     LARGEST,
@@ -21,6 +20,9 @@ from debandit.checks import (
     whole,
 )
 from debandit.errors import InputError, quoted
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 INTERVALS = ("auto", "pooled-t", "binary", "two-part", "wald", "none")
 BOOTSTRAP, RAO_BLACKWELL = METHODS = ("bootstrap", "rao-blackwell")
@@ -114,14 +116,14 @@ class Work:
 
     force: bool = option(False, checked_flag, text="Go on although the policy cannot have made the log.")
     threads: int | None = option(None, text="Threads to use; by default as many as there are cores.")
-    executor: Executor | None = option(None, text="A concurrent.futures.Executor to use instead of threads.")
+    executor: "Executor | None" = option(None, text="A concurrent.futures.Executor to use instead of threads.")
 
     def __post_init__(self) -> None:
         check_fields(self)
         checked_workers(self.threads, self.executor)
 
     @property
-    def workers(self) -> Executor | int | None:
+    def workers(self) -> "Executor | int | None":
         """The executor, or the number of threads; None: all cores."""
         return checked_workers(self.threads, self.executor)
 
