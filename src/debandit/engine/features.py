@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from debandit.engine.data import Floats
 
-PULLED, ERROR = 0, 1  # the first two features; then the four sums
+PULLED, ERROR, TOTAL = 0, 1, 2  # the first features; the four sums begin with that of the errors
+DIMENSIONS = np.array([0, 1, 1, 1, 2, 2])  # of features: powers of the unit in which rewards are measured
 
 
 def described(pulls: NDArray[Any], sums: Floats, truth: Floats, variances: Floats, martingales: Floats) -> Floats:
