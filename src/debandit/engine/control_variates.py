@@ -8,10 +8,11 @@ How errors follow the sums is learned from even runs for the odd ones, and the o
 same runs the answer would be off by a term of order 1 / runs, not small for arms that a rule seldom commits to. Slopes
 from other runs may be shrunk at will, and are, as ridge regression does, so that single odd runs do not rule them.
 
-Where the sums explain nearly all of nearly every run, the bias is that of a few rare runs, such as those in which the
-rule gave up its favourite. Their number is too small to estimate a variance from, and may be 0. So `rare_run` says what
-such a run would be like. The slopes mind it as if it had been seen once, and the error makes an allowance for three:
-if n runs have none of a kind, its rate may still be 3 / n. It does not touch the bias.
+Where the sums explain nearly everything in nearly every run, the bias comes from the few runs in which something rare
+happened: the rule gave up its favourite, say. There may be one such run, or none, and then the variance of what remains
+is far too small. So `rare_run` says what such a run would be like. For the slopes it counts as one more run, so that
+they are not far off where nothing was seen; in the error there is room for three, since a thing that did not happen in
+n runs may well happen in 3 of the next n. It never moves the bias.
 """
 
 from typing import NamedTuple
@@ -26,7 +27,7 @@ FEWEST_RUNS = 64  # that are fitted; of fewer the average is taken
 SURELY_NOT_ZERO = 6.0  # standard errors
 _SUMS = slice(ERROR + 1, None)
 _ROUNDING = 1e-13  # of what is explained; what remains of it is not noise
-_RULE_OF_THREE = (3 / 1.96) ** 2  # squared standard errors, so that 1.96 of them are three rare runs
+_RULE_OF_THREE = (3 / 1.96) ** 2  # runs of one size whose squares make 1.96 standard errors three such runs
 _RIDGE = 4.0  # divided by the number of runs: the share of a sum's variance that is added to it
 
 
@@ -39,50 +40,49 @@ class Fit(NamedTuple):
     caught: NDArray[np.bool_]  # (..., 4) sums that are not 0 on average, and therefore not used
 
 
-def fit(moments: Floats, rare: Floats | None = None) -> Fit:
-    """The bias from the summed products (..., 2, F, F) of the features of even and odd runs, and of a `rare_run`.
+def fit(moments: Floats, rare: Floats | float = 0.0) -> Fit:
+    """The bias from the summed products (..., 2, F, F) of the features of even and odd runs.
 
-    Without sums in them the bias is the average.
+    Without sums in them it is the average. `rare` are the products of a `rare_run`.
     """
-    rare = np.zeros_like(moments) if rare is None else rare
     whole = moments.sum(axis=-3)
     with np.errstate(invalid="ignore", divide="ignore"):
         usable, caught = _judged(whole)
         slopes = _slopes(moments + rare, usable[..., None, :])[..., ::-1, :]  # each half has those of the other
-        # of n normal errors none is expected to exceed sqrt(2 ln n) standard deviations
-        allowance = _RULE_OF_THREE * 2 * np.log(np.maximum(whole[..., PULLED, PULLED], 1.0))
-        allowed = moments + allowance[..., None, None, None] * rare / 2
-        fitted, average = _intercept(allowed, slopes), _intercept(allowed, np.zeros_like(slopes))
-    better = ~(fitted[1] > average[1])
-    bias, se = (np.where(better, one, two) for one, two in zip(fitted[:2], average[:2], strict=True))
-    return Fit(bias, se, np.where(better[..., None, None], fitted[2], average[2]), caught)
+        size = 2 * np.log(np.maximum(whole[..., PULLED, PULLED], 1.0))  # the square of the largest of n normal errors
+        allowed = moments + _RULE_OF_THREE * size[..., None, None, None] * rare / 2
+        fitted, plain = _intercept(allowed, slopes), _intercept(allowed, np.zeros_like(slopes))
+    better = ~(fitted[1] > plain[1])
+    bias, se = (np.where(better, one, two) for one, two in zip(fitted[:2], plain[:2], strict=True))
+    return Fit(bias, se, np.where(better[..., None, None], fitted[2], plain[2]), caught)
 
 
-def average(moments: Floats) -> tuple[Floats, Floats]:
-    """The bias as a plain average, and its error."""
+def fit_best(moments: Floats, rare: Floats) -> Fit:
+    """The same for the highest mean, whose error is never above that of its average: rare runs hardly move that."""
+    fitted = fit(moments, rare)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _intercept(moments, np.zeros_like(moments[..., PULLED, _SUMS]))[:2]
+        _, average_se, _ = _intercept(moments, np.zeros_like(fitted.residual[..., _SUMS]))
+    return fitted._replace(se=np.fmin(fitted.se, average_se))
 
 
 def rare_run(moments: Floats, pulls: Floats) -> Floats:
-    """What a run that was not seen may be like: for each arm, products of features of shape (W, K, 2, F, F).
+    """What an unseen run may be like: for each arm the mean products of features, of shape (W, K, 2, F, F).
 
-    What befell the arms that are pulled least and most may befall any arm, in the units of its own rewards. Their
-    variance is E[(sum of errors)^2] / E[pulls], by Wald's identity.
+    What happens to the arms that are pulled least and most may happen to any arm, in the unit of its own rewards, whose
+    variance is E[(sum of errors)^2] / E[pulls] by Wald's identity. Where there are no sums there is no rare run.
     """
     count = moments[..., PULLED, PULLED]
+    worlds = np.arange(len(moments))
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.nan_to_num(moments[..., TOTAL, TOTAL].sum(axis=-1) / pulls)
         rate = np.nan_to_num(pulls / count.sum(axis=-1))
-        units = np.sqrt(variance)[..., None, None] ** DIMENSIONS
-        units = units[..., :, None] * units[..., None, :]
+        variance = np.nan_to_num(moments[..., TOTAL, TOTAL].sum(axis=-1) / pulls)
+        unit = np.sqrt(variance)[..., None, None] ** DIMENSIONS
+        units = unit[..., :, None] * unit[..., None, :]
         typical = np.where(units > 0, moments / np.maximum(count, 1.0)[..., None, None] / units, 0.0)
-        # without variance an arm still shows how few pulls there may be
-        silent = 1 / rate[..., None] * (variance == 0)[..., None]
-    typical[..., ERROR, ERROR] += np.nan_to_num(silent, posinf=0.0)
+        # an arm whose rewards do not vary has no errors, but shows how few pulls an arm may have
+        typical[..., ERROR, ERROR] += np.where((variance == 0) & (rate > 0), 1 / rate, 0.0)[..., None]
     typical[..., PULLED, :] = typical[..., :, PULLED] = 0.0  # it is not counted
     least, most = np.argmin(np.where(rate > 0, rate, np.inf), axis=-1), np.argmax(rate, axis=-1)
-    worlds = np.arange(len(moments))
     return np.asarray((typical[worlds, least] + typical[worlds, most])[:, None] * units)
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from debandit.engine.control_variates import Fit, average, fit, fit_differences, rare_run
+from debandit.engine.control_variates import Fit, fit, fit_best, fit_differences, rare_run
 from debandit.engine.data import Floats, Ints
 from debandit.engine.features import PULLED
 
@@ -29,7 +29,7 @@ class Tally(NamedTuple):
     @property
     def arms(self) -> Fit:
         """The bias of each arm over the runs that pulled it (W, K); NaN if none did."""
-        return fit(self.moments, self._rare)
+        return fit(self.moments, self.rare)
 
     @property
     def bias(self) -> Floats:
@@ -49,9 +49,9 @@ class Tally(NamedTuple):
     @property
     def best(self) -> Fit:
         """The bias of the highest mean, whichever arm has it (W,)."""
-        fitted = fit(self.winner, self._rare.mean(axis=1))
-        return fitted._replace(se=np.fmin(fitted.se, average(self.winner)[1]))  # rare runs hardly move an average
+        return fit_best(self.winner, self.rare.mean(axis=1))
 
     @property
-    def _rare(self) -> Floats:
+    def rare(self) -> Floats:
+        """What a run that was not seen may be like (W, K, 2, F, F)."""
         return rare_run(self.moments, self.pull_totals)
