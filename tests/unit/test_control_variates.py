@@ -6,7 +6,7 @@ import pytest
 
 import debandit as db
 from debandit.engine import spread
-from debandit.engine.control_variates import FEWEST_RUNS, fit
+from debandit.engine.control_variates import FEWEST_RUNS, fit, rare_run
 from debandit.engine.runs import Wish
 from debandit.simulation import _experiment
 
@@ -159,11 +159,55 @@ def test_a_world_that_lies_is_told(monkeypatch):
     assert any("miss the mean" in warning for warning in result.warnings)
 
 
+def test_a_rare_run_is_one_more_for_the_slopes_and_several_for_the_error():
+    """It is like one more row in each half, without an intercept; the bias is that of the real runs alone."""
+    features, rare = some_features(400), np.array([0.0, 3.0, 1.0, 0.01, 0.0, -2.0])
+    pair = np.stack([features[h::2].T @ features[h::2] for h in (0, 1)])
+    found = fit(pair, np.outer(rare, rare))
+    left = np.concatenate([features[h::2] @ found.residual[h] for h in (0, 1)])
+    assert left.mean() == pytest.approx(0, abs=1e-12)
+    squares = np.mean([(rare @ residual) ** 2 for residual in found.residual])
+    room = (3 / 1.96) ** 2 * 2 * np.log(400) * squares
+    assert found.se == pytest.approx(np.sqrt(((left**2).sum() + room) / 399 / 400), rel=1e-9)
+    assert squares < np.mean([(rare @ residual) ** 2 for residual in fit(pair).residual])  # the slopes mind it
+
+
+def test_a_rare_run_is_like_those_of_the_least_and_the_most_pulled_arm():
+    """In the unit of each arm's rewards: here 1, 10 and 2, for arms with 2, 5 and 50 pulls."""
+    world, pulls, runs = db.worlds.Normal([0.0, 0.0, 0.0], [1.0, 10.0, 2.0]), np.array([2, 5, 50]), 600
+    arms = np.tile(np.repeat(np.arange(3), pulls), (runs, 1))
+    rewards = np.random.default_rng(3).normal(size=arms.shape) * np.sqrt(world.variances)[arms]
+    features = features_by_hand(arms, rewards, world)
+    moments, totals = products(features, features)[None], runs * pulls[None]
+    rare = rare_run(moments, totals)[0].mean(axis=1)
+    near = {"rel": 4.5 * np.sqrt(2 / runs) * np.sqrt(2)}  # of two mean squares
+    assert rare[1, 1, 1] == pytest.approx(100 * (1 / 2 + 1 / 50), **near)  # of means, of sums, and of both
+    assert rare[1, 2, 2] == pytest.approx(100 * (2 + 50), **near)
+    assert rare[1, 1, 2] == pytest.approx(100 * (1 + 1), **near)
+    assert rare[1, 5, 5] == pytest.approx(
+        10**4 * 2 * (1 / 1**2 + 1 / 2**2 + (1 / np.arange(1, 51) ** 2).sum()), rel=0.5
+    )
+    assert not rare[:, 0].any()
+    assert not rare[:, :, 0].any()  # it is not counted
+
+    constant = moments.copy()
+    constant[0, 0, :, 1:] = constant[0, 0, :, :, 1:] = 0.0  # the least pulled arm has no errors, but 2 pulls
+    rare = rare_run(constant, totals)[0].mean(axis=1)
+    assert rare[1, 1, 1] == pytest.approx(100 * (1 / 2 + 1 / 50), **near)
+    assert not rare[0].any()
+
+    plain = moments.copy()
+    plain[..., 2:, :] = plain[..., :, 2:] = 0.0
+    assert not rare_run(plain, totals).any()  # averages stay as they are
+
+
 def test_they_can_be_turned_off():
     log = db.simulate(db.UCB(), TWO, horizon=60, runs=1, seed=4, paths=True).log(0)
-    plain = db.debias(log, db.UCB(), world="gaussian", runs=500, seed=1, control_variates=False)
-    fitted = db.debias(log, db.UCB(), world="gaussian", runs=500, seed=1)
-    assert (plain.settings.control_variates, fitted.settings.control_variates) == (False, True)
-    assert (fitted.bias_se < plain.bias_se).all()
-    assert fitted.winner.bias_se < plain.winner.bias_se
-    assert (fitted.differences.bias_se < plain.differences.bias_se).all()
+    for runs in (500, 5000):
+        plain = db.debias(log, db.UCB(), world="gaussian", runs=runs, seed=1, control_variates=False)
+        fitted = db.debias(log, db.UCB(), world="gaussian", runs=runs, seed=1)
+        assert (plain.settings.control_variates, fitted.settings.control_variates) == (False, True)
+        assert (fitted.bias_se < plain.bias_se).all()
+        assert (fitted.differences.bias_se < plain.differences.bias_se).all()
+        assert fitted.winner.bias_se <= plain.winner.bias_se
+    assert fitted.winner.bias_se < plain.winner.bias_se / 1.5  # the more runs, the less room for rare ones

@@ -7,6 +7,12 @@ tenth of the runs is as good. Only an arm's own sums are used. They are 0 in run
 How errors follow the sums is learned from even runs for the odd ones, and the other way round. With slopes from the
 same runs the answer would be off by a term of order 1 / runs, not small for arms that a rule seldom commits to. Slopes
 from other runs may be shrunk at will, and are, as ridge regression does, so that single odd runs do not rule them.
+
+Where the sums explain nearly everything in nearly every run, the bias comes from the few runs in which something rare
+happened: the rule gave up its favourite, say. There may be one such run, or none, and then the variance of what remains
+is far too small. So `rare_run` says what such a run would be like. For the slopes it counts as one more run, so that
+they are not far off where nothing was seen; in the error there is room for three, since a thing that did not happen in
+n runs may well happen in 3 of the next n. It never moves the bias.
 """
 
 from typing import NamedTuple
@@ -16,11 +22,13 @@ from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
 
-FEATURES, PULLED, ERROR = 6, 0, 1  # what a run says of an arm; behind the first two the four sums
+FEATURES, PULLED, ERROR, TOTAL = 6, 0, 1, 2  # what a run says of an arm; the four sums begin with that of the errors
+DIMENSIONS = np.array([0, 1, 1, 1, 2, 2])  # of features: powers of the unit in which rewards are measured
 FEWEST_RUNS = 64  # that are fitted; of fewer the average is taken
 SURELY_NOT_ZERO = 6.0  # standard errors
 _SUMS = slice(ERROR + 1, None)
 _ROUNDING = 1e-13  # of what is explained; what remains of it is not noise
+_RULE_OF_THREE = (3 / 1.96) ** 2  # runs of one size whose squares make 1.96 standard errors three such runs
 _RIDGE = 4.0  # divided by the number of runs: the share of a sum's variance that is added to it
 
 
@@ -33,18 +41,50 @@ class Fit(NamedTuple):
     caught: NDArray[np.bool_]  # (..., 4) sums that are not 0 on average, and therefore not used
 
 
-def fit(moments: Floats) -> Fit:
-    """From the summed products (..., 2, F, F) of the features of even and odd runs.
+def fit(moments: Floats, rare: Floats | float = 0.0) -> Fit:
+    """The bias from the summed products (..., 2, F, F) of the features of even and odd runs.
 
-    Without sums in them the bias is the average.
+    Without sums in them it is the average. `rare` are the products of a `rare_run`.
     """
+    whole = moments.sum(axis=-3)
     with np.errstate(invalid="ignore", divide="ignore"):
-        usable, caught = _judged(moments.sum(axis=-3))
-        slopes = _slopes(moments, usable[..., None, :])[..., ::-1, :]  # each half has those of the other
-        fitted, average = _intercept(moments, slopes), _intercept(moments, np.zeros_like(slopes))
-    better = ~(fitted[1] > average[1])
-    bias, se = (np.where(better, one, two) for one, two in zip(fitted[:2], average[:2], strict=True))
-    return Fit(bias, se, np.where(better[..., None, None], fitted[2], average[2]), caught)
+        usable, caught = _judged(whole)
+        slopes = _slopes(moments + rare, usable[..., None, :])[..., ::-1, :]  # each half has those of the other
+        size = 2 * np.log(np.maximum(whole[..., PULLED, PULLED], 1.0))  # the square of the largest of n normal errors
+        allowed = moments + _RULE_OF_THREE * size[..., None, None, None] * rare / 2
+        fitted, plain = _intercept(allowed, slopes), _intercept(allowed, np.zeros_like(slopes))
+    better = ~(fitted[1] > plain[1])
+    bias, se = (np.where(better, one, two) for one, two in zip(fitted[:2], plain[:2], strict=True))
+    return Fit(bias, se, np.where(better[..., None, None], fitted[2], plain[2]), caught)
+
+
+def fit_best(moments: Floats, rare: Floats) -> Fit:
+    """The same for the highest mean, whose error is never above that of its average: rare runs hardly move that."""
+    fitted = fit(moments, rare)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        _, average_se, _ = _intercept(moments, np.zeros_like(fitted.residual[..., _SUMS]))
+    return fitted._replace(se=np.fmin(fitted.se, average_se))
+
+
+def rare_run(moments: Floats, pulls: Floats) -> Floats:
+    """What an unseen run may be like: for each arm the mean products of features, of shape (W, K, 2, F, F).
+
+    What happens to the arms that are pulled least and most may happen to any arm, in the unit of its own rewards, whose
+    variance is E[(sum of errors)^2] / E[pulls] by Wald's identity. Where there are no sums there is no rare run.
+    """
+    count = moments[..., PULLED, PULLED]
+    worlds = np.arange(len(moments))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.nan_to_num(pulls / count.sum(axis=-1))
+        variance = np.nan_to_num(moments[..., TOTAL, TOTAL].sum(axis=-1) / pulls)
+        unit = np.sqrt(variance)[..., None, None] ** DIMENSIONS
+        units = unit[..., :, None] * unit[..., None, :]
+        typical = np.where(units > 0, moments / np.maximum(count, 1.0)[..., None, None] / units, 0.0)
+        # an arm whose rewards do not vary has no errors, but shows how few pulls an arm may have
+        typical[..., ERROR, ERROR] += np.where((variance == 0) & (rate > 0), 1 / rate, 0.0)[..., None]
+    typical[..., PULLED, :] = typical[..., :, PULLED] = 0.0  # it is not counted
+    least, most = np.argmin(np.where(rate > 0, rate, np.inf), axis=-1), np.argmax(rate, axis=-1)
+    return np.asarray((typical[worlds, least] + typical[worlds, most])[:, None] * units)
 
 
 def _intercept(moments: Floats, slopes: Floats) -> tuple[Floats, Floats, Floats]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fit, fit, fit_differences
+from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fit, fit, fit_best, fit_differences, rare_run
 from debandit.engine.data import Floats, Ints
 
 STATISTICS = ("pulls", "sums", "squares", "shares", "products", "spreads")  # squares: of errors
@@ -119,7 +119,7 @@ class Tally(NamedTuple):
     @property
     def arms(self) -> Fit:
         """The bias of each arm over the runs that pulled it (W, K); NaN if none did."""
-        return fit(self.moments)
+        return fit(self.moments, self.rare)
 
     @property
     def bias(self) -> Floats:
@@ -139,7 +139,12 @@ class Tally(NamedTuple):
     @property
     def best(self) -> Fit:
         """The bias of the highest mean, whichever arm has it (W,)."""
-        return fit(self.winner)
+        return fit_best(self.winner, self.rare.mean(axis=1))
+
+    @property
+    def rare(self) -> Floats:
+        """What a run that was not seen may be like (W, K, 2, F, F)."""
+        return rare_run(self.moments, self.pull_totals)
 
 
 def tallied(table: Floats, units: Ints, truth: Floats, variance: Floats, wish: Wish) -> Tally:
