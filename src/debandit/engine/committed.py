@@ -28,10 +28,10 @@ def commit(experiment: Experiment, who: Ints, kept: int) -> Floats:
         """Pull the arms (n, runs) `count` times each."""
         mean, variance = experiment.truth[worlds, arms], experiment.variance[worlds, arms]
         if normal:
-            squares = drawn * drawn
+            sd, squares = experiment.sds[worlds, arms], drawn * drawn
             if kept >= WITH_SQUARES:
-                squares = variance * (squares + _chi_squares(count - 1, words, len(arms), first))
-            added = Added(count, count * mean + np.sqrt(count * variance) * drawn, squares)
+                squares = sd * sd * (squares + _chi_squares(count - 1, words, len(arms), first))
+            added = Added(count, count * mean + np.sqrt(count) * sd * drawn, squares)
         else:
             wins = _binomials(count, mean, drawn)
             added = Added(count, wins, wins * (1 - mean) ** 2 + (count - wins) * mean**2)

@@ -12,7 +12,7 @@ Where the sums explain nearly everything in nearly every run, the bias comes fro
 happened: the rule gave up its favourite, say. There may be one such run, or none, and then the variance of what remains
 is far too small. So `rare_run` says what such a run would be like. For the slopes it counts as one more run, so that
 they are not far off where nothing was seen; in the error there is room for three, since a thing that did not happen in
-n runs may well happen in 3 of the next n. It never moves the bias.
+n runs may well happen in 3 of the next n. The bias remains an average over the runs that were seen.
 """
 
 from typing import NamedTuple

@@ -74,6 +74,11 @@ class Experiment(NamedTuple):
         """The variances of the worlds' rewards (W, K)."""
         return self.world.variances.reshape(-1, self.arm_count)
 
+    @property
+    def sds(self) -> Floats:
+        """The standard deviations with which normal rewards are drawn (W, K)."""
+        return self.world.sds.reshape(-1, self.arm_count)
+
     def within(self, first: int, end: int) -> "Experiment":
         """The same in the worlds first, ..., end - 1 alone."""
         world, arms = self.world, slice(first * self.arm_count, end * self.arm_count)

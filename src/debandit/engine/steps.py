@@ -37,8 +37,9 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
         generators(run_words(experiment.keys, who)),
         experiment.world.kind == NORMAL,
         experiment.truth[who[:, 0]],
-        experiment.variance[who[:, 0]],
+        experiment.sds[who[:, 0]],
     )
+    variance = experiment.variance[who[:, 0]]
     table = np.zeros((kept, len(who), experiment.arm_count))
     heard, known, ends = table[:2].copy(), 0, set(conditions.ends.tolist())
     breaks = {0, horizon, min(conditions.turns, horizon), min(conditions.uniform, horizon)}
@@ -46,19 +47,19 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
         if stop[0]:
             break
         counts = _counts(experiment, conditions, draws, start, end, table[0], heard, known)
-        add_pulls(table, draws.rewards(counts, kept), draws.means, draws.variances)
+        add_pulls(table, draws.rewards(counts, kept), draws.means, variance)
         if end in ends:
             heard, known = table[:2].copy(), end
     return table.swapaxes(1, 2).copy()
 
 
 class _Draws(NamedTuple):
-    """What the runs draw, each with its own generator, in worlds with means and variances of shape (runs, K)."""
+    """What the runs draw, each with its own generator, in worlds with means and standard deviations of shape (runs, K)."""
 
     random: list[np.random.Generator]
     normal: bool
     means: Floats
-    variances: Floats
+    sds: Floats
 
     def multinomial(self, runs: Ints, left: Ints, chances: Floats) -> Ints:
         """Pulls of each arm in these runs, of which each has this many left to make."""
@@ -68,7 +69,7 @@ class _Draws(NamedTuple):
 
     def rewards(self, counts: Ints, kept: int) -> Added:
         """The rewards of this many pulls of each arm."""
-        means, variances = self.means, self.variances
+        means, sds = self.means, self.sds
         if not self.normal:
             wins = self._each(lambda random, i: random.binomial(counts[i], means[i]))
             return Added(counts, wins, wins * (1 - means) ** 2 + (counts - wins) * means**2)
@@ -77,8 +78,8 @@ class _Draws(NamedTuple):
         if kept >= WITH_SQUARES:
             freedom = np.maximum(counts - 1, 0)
             rest = self._each(lambda random, i: random.chisquare(np.maximum(freedom[i], 1)))
-            squares = variances * (squares + np.where(freedom > 0, rest, 0.0))
-        return Added(counts, counts * means + np.sqrt(counts * variances) * z, squares)
+            squares = sds * sds * (squares + np.where(freedom > 0, rest, 0.0))
+        return Added(counts, counts * means + np.sqrt(counts) * sds * z, squares)
 
     def _each(self, draw: Callable[[np.random.Generator, int], Any]) -> Floats:
         """What every run draws, of shape (runs, K)."""

@@ -5,20 +5,7 @@ import numpy as np
 from debandit.engine.compiled.arms import explore
 from debandit.engine.compiled.jit import call
 from debandit.engine.compiled.lanes import fill_uniforms
-from debandit.engine.compiled.layout import (
-    ARM,
-    ARMS,
-    FIXED,
-    FREE,
-    HELD,
-    LACKING,
-    LANES,
-    MADE,
-    OPENING,
-    PULLS,
-    SCRATCH,
-    UNIFORM,
-)
+from debandit.engine.compiled.layout import *
 
 
 @call

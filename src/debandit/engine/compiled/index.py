@@ -9,27 +9,7 @@ from numpy import uint64 as u
 from debandit.engine.compiled.arms import challenge, explore, pick, place, put
 from debandit.engine.compiled.jit import jit, part
 from debandit.engine.compiled.lanes import next_normals
-from debandit.engine.compiled.layout import (
-    ARM,
-    ARMS,
-    BEST,
-    CENTRE,
-    EXPLORE,
-    EXPLORES,
-    FIRST,
-    LANES,
-    LEVELS,
-    NOISY,
-    PRIOR_PULLS,
-    PRIOR_SUM,
-    PULLS,
-    SCRATCH,
-    SUM,
-    TIES,
-    WIDE,
-    WIDTH,
-    WIDTHS,
-)
+from debandit.engine.compiled.layout import *
 
 
 @part

@@ -9,21 +9,7 @@ import numpy as np
 from debandit.engine.compiled.forced import prescribe, settle
 from debandit.engine.compiled.index import choose, learn, start
 from debandit.engine.compiled.lanes import next_normals, seed_lane
-from debandit.engine.compiled.layout import (
-    ARM,
-    ARMS,
-    BAD_LANE,
-    BAD_ROUND,
-    COMMIT,
-    FLOOR,
-    HELD,
-    LANES,
-    MADE,
-    NOISE,
-    REWARD,
-    ROUNDS,
-    SPARE,
-)
+from debandit.engine.compiled.layout import *
 from debandit.engine.compiled.rewards import add_martingales, add_rewards, draw_other, enter
 from debandit.engine.data import NORMAL
 

@@ -6,27 +6,7 @@ from numpy import uint64 as u
 from debandit.engine.compiled.arms import add, pick, place
 from debandit.engine.compiled.jit import call, jit
 from debandit.engine.compiled.lanes import fill_uniforms, next_bits, next_normals, normal_pair
-from debandit.engine.compiled.layout import (
-    ARM,
-    ARMS,
-    EARLIER,
-    ERROR,
-    LANES,
-    MADE,
-    NOISE,
-    PRODUCTS,
-    PULLS,
-    REWARD,
-    SCALE,
-    SHARE,
-    SHARES,
-    SHIFT,
-    SPREADS,
-    SQUARES,
-    SUM,
-    TRUTH,
-    VARIANCE,
-)
+from debandit.engine.compiled.layout import *
 from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, SIGN_WEIGHTS, SMOOTHED, TAPE
 
 

@@ -7,21 +7,7 @@ the rule remembers of its own lies behind the rows of the arms, lane after lane.
 import numpy as np
 
 from debandit.engine.compiled.jit import part
-from debandit.engine.compiled.layout import (
-    ARM,
-    ARMS,
-    BAD_LANE,
-    BAD_ROUND,
-    FIXED,
-    FREE,
-    LANES,
-    ONE,
-    OPENING,
-    PULLS,
-    REWARD,
-    SUM,
-    WIDTH,
-)
+from debandit.engine.compiled.layout import *
 from debandit.engine.compiled.own import VARIANCES, begin, select, take_in
 from debandit.engine.compiled.scored import update_deviations
 
