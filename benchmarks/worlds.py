@@ -16,7 +16,7 @@ CASES = {
     "thompson, 100 rounds": (db.ThompsonSampling(initial_pulls=1), "normal", 100, 20_000),
     "epsilon-greedy, 0/1, 100 rounds": (db.EpsilonGreedy(0.1), "bernoulli", 100, 20_000),
     "etc by sums, 100 rounds": (db.ExploreThenCommit(10), "normal", 100, 20_000),
-    "etc by sums, 0/1, 100 rounds": (db.ExploreThenCommit(10), "bernoulli", 100, 20_000),
+    "etc, 0/1, 100 rounds": (db.ExploreThenCommit(10), "bernoulli", 100, 20_000),
     "thompson, 20 batches of 1,000": (db.Batched(db.ThompsonSampling(), size=1000), "normal", 20_000, 1000),
     "beta-thompson, 20 batches of 1,000": (db.Batched(db.BetaThompson(), size=1000), "bernoulli", 20_000, 300),
 }

@@ -7,6 +7,7 @@ what all they import; only what they share with the others is kept.
 
 import functools
 import hashlib
+import importlib
 import importlib.util
 import re
 import sys
@@ -89,7 +90,8 @@ def _compiled(name: KernelName, text: str, *, makes_arrays: bool = False) -> Ker
 
 def _made(name: KernelName, text: str, makes_arrays: bool, arguments: tuple[Any, ...]) -> Kernel:
     """The kernel, compiled for arguments like these."""
-    from numba import typeof  # slow to import, and needed only here
+    _load_numba()
+    from numba import typeof
 
     from debandit.engine.compiled.jit import compiled
 
@@ -104,6 +106,20 @@ def _made(name: KernelName, text: str, makes_arrays: bool, arguments: tuple[Any,
         if not kernel.stats.cache_hits:
             seal()
     return kernel  # type: ignore[no-any-return]  # numba has no types
+
+
+def _load_numba() -> None:
+    """Import numba, which is slow, only when something is compiled or loaded, and without the slowest part of scipy.
+
+    numba looks for scipy.linalg when it starts, for the inner products of np.convolve; whoever wants it still gets it.
+    """
+    if "scipy.linalg" in sys.modules:
+        return
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # as if it were not installed
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        del sys.modules["scipy.linalg"]
 
 
 def _is_ours(file: str) -> bool:

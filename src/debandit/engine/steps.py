@@ -54,7 +54,7 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
 
 
 class _Draws(NamedTuple):
-    """What the runs draw, each with its own generator, in worlds with means and standard deviations of shape (runs, K)."""
+    """What the runs draw, each with its own generator; means and standard deviations have shape (runs, K)."""
 
     random: list[np.random.Generator]
     normal: bool
