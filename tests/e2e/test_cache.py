@@ -50,9 +50,13 @@ def flipped(content):
     return content[:-40] + bytes([content[-40] ^ 1]) + content[-39:]
 
 
+def foreign(_):
+    return b"something else"
+
+
 @pytest.mark.parametrize(
     ("what", "damaged"),
-    [("*.run-*.nbi", truncated), ("*.run-*.nbc", flipped), ("*.run-*.nbc", lambda _: b"foreign"), ("seal*", flipped)],
+    [("*.run-*.nbi", truncated), ("*.run-*.nbc", flipped), ("*.run-*.nbc", foreign), ("seal*", foreign)],
 )
 def test_damage_leads_to_a_new_compile(filled, what, damaged):
     """Also if it is a single bit of the code itself, which numba would run; afterwards the cache is as good as new."""

@@ -6,8 +6,9 @@ import signal
 import time
 
 import numpy as np
+import object_rules
 import pytest
-from catalogue import ALLOWED, RULES, WORLDS
+from catalogue import ALLOWED, RULES, WORLDS, Z
 
 import debandit as db
 from debandit.engine import rounds, spread
@@ -215,3 +216,39 @@ class Interrupting:
         self.updates += 1
         if self.updates == 3:
             raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("world", ["normal", "bernoulli"])
+@pytest.mark.parametrize(
+    "policy",
+    [db.UCB(), db.ExploreThenCommit(3), db.Batched(db.EpsilonGreedy(), size=60), object_rules.Confident()],
+    ids=lambda policy: policy.name,
+)
+def test_squares_and_variances_are_those_of_the_rewards(policy, world):
+    """The mean of squares / pulls is the variance of the world, and of one pull there is none. Control: another world.
+
+    With paths they are added up from the rounds, without by whatever way the runs are simulated.
+    """
+    place, count = WORLDS[world], 400 if policy.name == "confident" else 4000
+    runs = db.simulate(policy, place, horizon=120, runs=count, seed=3)
+
+    def worst(variances):
+        excess = runs.squares - runs.pulls * variances  # a martingale: 0 on average, and always for fair coins
+        return np.abs(excess.mean(axis=0) / (excess.std(axis=0, ddof=1) / np.sqrt(count) + 1e-12)).max()
+
+    assert worst(place.variances) < Z
+    assert worst(1.3 * place.variances) > 2 * Z
+    kept = db.simulate(policy, place, horizon=120, runs=20, seed=3, paths=True)
+    for arm, (variance, mine) in enumerate(zip(kept.variances.T, (kept.path_arms == k for k in range(3)), strict=True)):
+        by_hand = [rewards[own].var() for rewards, own in zip(kept.path_rewards, mine, strict=True)]
+        np.testing.assert_allclose(variance, by_hand, rtol=1e-9, atol=1e-12)
+        assert (variance[kept.pulls[:, arm] == 1] == 0).all()
+
+
+@pytest.mark.parametrize("policy", [db.UCB(), db.ExploreThenCommit(3), db.Batched(db.UCB(), size=60)], ids=str)
+def test_the_same_run_whatever_its_company(policy):
+    """Run 0 of world 2 is the same among one run of each world and among many."""
+    world = db.worlds.Normal([[1, 2], [3, 1], [0, 0]], [[1, 1], [2, 1], [1, 1]])
+    one, many = (db.simulate(policy, world, horizon=120, runs=n, seed=2) for n in (1, 70))
+    np.testing.assert_array_equal(one.sums, many.sums[:, :1])
+    np.testing.assert_array_equal(one.squares, many.squares[:, :1])

@@ -134,8 +134,13 @@ class Policy(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """What tells this rule from any other, besides its data for the engine."""
-        return f"{type(self).__module__}.{type(self).__qualname__} {self} {self.kernel}"
+        """What tells this rule from any other, besides its data for the engine.
+
+        The seeds of studies follow from it, so that of a built-in rule goes by its name, wherever its files are moved.
+        """
+        module, kernel = type(self).__module__, str(self.kernel).rpartition(".")[2]
+        home = f"debandit.policies.{self.name}" if module.startswith("debandit.policies.") else module
+        return f"{home}.{type(self).__qualname__} {self} debandit.engine.{kernel}"
 
     def options(self) -> dict[str, Any]:
         """The rule's parameters and their values."""

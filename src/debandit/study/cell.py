@@ -20,7 +20,7 @@ from debandit.version import __version__
 from debandit.worlds import World
 
 WITH_QUANTILES = ("squared_error", "ratio")
-FORMAT = 1  # of the kept results
+FORMAT = 2  # of the kept results
 _SLOW = 200  # a round of Python objects, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
 
@@ -86,10 +86,15 @@ class Cell:
 
     @cached_property
     def _place(self) -> bytes:
-        """A hash of rule, world and horizon, as the engine sees them."""
+        """A hash of rule, world and horizon, as the engine sees them. The order is part of every study's seeds."""
         digest = hashlib.sha256(self.policy.fingerprint.encode())
         size = self.world.arm_count, self.horizon
-        for part in (*self.policy.rule(*size), *self.policy.conditions(*size), self.horizon, *self.world.data()):
+        n0, s0, width, level, noisy, explore, *own = self.policy.rule(*size)
+        around = self.policy.conditions(*size)
+        settled = around.settled(self.world.arm_count) if around.wrapped else 0
+        rule = around.opening, n0, s0, width, level, noisy, explore, around.commit, *own
+        plan = around.wrapped, around.turns, around.uniform, settled, around.floor, around.ends
+        for part in (*rule, *plan, self.horizon, *self.world.data()):
             array = np.asarray(part)
             digest.update(f"{array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
         return digest.digest()
