@@ -191,7 +191,7 @@ def test_an_interrupt_is_heard_although_a_callback_loses_it(lost, capsys):
             callback()  # what is raised in it does not come out
         else:
             os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(20)
+        time.sleep(2)
         pytest.fail("the interrupt was lost")
 
     before = signal.getsignal(signal.SIGINT)
