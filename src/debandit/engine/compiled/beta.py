@@ -6,17 +6,17 @@ try nearly always succeeds and vectorises; where it does not a lane goes on alon
 
 import numpy as np
 
-from debandit.engine.compiled.jit import call, part
+from debandit.engine.compiled.jit import call, jit
 from debandit.engine.compiled.lanes import fill_uniforms, next_normals, normal_pair, uniform
 from debandit.engine.compiled.layout import ARM, ARMS, BEST, EARLIER, ERROR, LANES, PULLS, SCRATCH, SHARE, SUM
 
 
-@part
+@jit
 def start(arm_count, parameters, numbers, tables, w):
     """Nothing to remember: totals are enough."""
 
 
-@part
+@jit
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down the arm of the highest draw."""
     for lane in range(LANES):
@@ -34,7 +34,7 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
             s[BEST + lane] = odds if odds > s[BEST + lane] else s[BEST + lane]
 
 
-@part
+@jit
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Nothing beyond the totals."""
 

@@ -7,12 +7,12 @@ import numpy as np
 from numpy import uint64 as u
 
 from debandit.engine.compiled.arms import challenge, explore, pick, place, put
-from debandit.engine.compiled.jit import jit, part
+from debandit.engine.compiled.jit import jit
 from debandit.engine.compiled.lanes import next_normals
 from debandit.engine.compiled.layout import *
 
 
-@part
+@jit
 def start(arm_count, parameters, numbers, tables, w):
     """Before the first pull."""
     centre = numbers[PRIOR_SUM] / numbers[PRIOR_PULLS] if numbers[PRIOR_PULLS] > 0 else 0.0
@@ -21,7 +21,7 @@ def start(arm_count, parameters, numbers, tables, w):
             w[at + CENTRE], w[at + WIDTH] = centre, tables[WIDTHS, 0]
 
 
-@part
+@jit
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down each lane's choice in round t (counted from 0)."""
     if tables[EXPLORE, t] < 1.0:
@@ -38,7 +38,7 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
         explore(tables[EXPLORE, t], arm_count, s, ints, rng)
 
 
-@part
+@jit
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Take in the pulled arms' new totals."""
     n0, s0 = numbers[PRIOR_PULLS], numbers[PRIOR_SUM]

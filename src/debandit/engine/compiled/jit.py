@@ -41,7 +41,6 @@ def call(function: Callable[..., Any]) -> Any:
 
 
 jit = numba.njit(forceinline=True, **INNER)  # a function that is inlined, also one of a user's rule
-part = numba.njit(inline="always", **INNER)  # one that is compiled as a part of its caller only
 
 
 def _bit_cast(source: types.Type, target: types.Type) -> Any:

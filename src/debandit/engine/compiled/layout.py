@@ -12,13 +12,11 @@ The rows of an arm lie together, so that from one to another is a constant, know
 number of them, or the arms would compete for the same places of the cache.
 """
 
-import numpy as np
-
-LANES = np.int64(64)  # not a plain int, of which numba would make a type and compile callees for each value anew
+LANES = 64  # a plain int, so that numba knows the offsets that are passed to small functions, and LLVM vectorises
 
 
-def _rows(count: int) -> list[np.int64]:
-    return list(LANES * np.arange(count))
+def _rows(count: int) -> list[int]:
+    return [LANES * i for i in range(count)]
 
 
 # in w

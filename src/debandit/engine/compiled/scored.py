@@ -8,18 +8,18 @@ import numpy as np
 from numpy import uint64 as u
 
 from debandit.engine.compiled.arms import challenge, place
-from debandit.engine.compiled.jit import part
+from debandit.engine.compiled.jit import jit
 from debandit.engine.compiled.lanes import next_normals
 from debandit.engine.compiled.layout import ARM, ARMS, BEST, CENTRE, LANES, PULLS, REWARD, SCRATCH, SUM, TIES, WIDTH
 from debandit.engine.compiled.own import NOISY_SCORE, VARIANCES, score
 
 
-@part
+@jit
 def start(arm_count, parameters, numbers, tables, w):
     """Nothing is known of any arm."""
 
 
-@part
+@jit
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down each lane's choice in round t (counted from 0)."""
     now, normals = np.float64(t + 1), 0
@@ -38,14 +38,14 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
         challenge(arm, numbers[TIES], s, ints, rng)
 
 
-@part
+@jit
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Take in the pulled arms' rewards."""
     if VARIANCES:
         update_deviations(w, s, ints)
 
 
-@part
+@jit
 def update_deviations(w, s, ints):
     """Welford's update of the pulled arms, whose pulls have been counted."""
     for lane in range(LANES):
@@ -53,7 +53,7 @@ def update_deviations(w, s, ints):
         update(at, CENTRE, WIDTH, s[REWARD + lane], w[at + u(PULLS)], w)
 
 
-@part
+@jit
 def update(at, centre, width, reward, pulls, w):
     """Welford's update of one arm's mean and sum of squared deviations."""
     at, deviations = at + u(centre), at + u(width)

@@ -6,13 +6,13 @@ the rule remembers of its own lies behind the rows of the arms, lane after lane.
 
 import numpy as np
 
-from debandit.engine.compiled.jit import part
+from debandit.engine.compiled.jit import jit
 from debandit.engine.compiled.layout import *
 from debandit.engine.compiled.own import VARIANCES, begin, select, take_in
 from debandit.engine.compiled.scored import update_deviations
 
 
-@part
+@jit
 def start(arm_count, parameters, numbers, tables, w):
     """Let the rule set the state that it begins with."""
     end = ARMS + arm_count * ARM
@@ -23,7 +23,7 @@ def start(arm_count, parameters, numbers, tables, w):
         begin(w[end + lane * size : end + (lane + 1) * size], arm_count, parameters)
 
 
-@part
+@jit
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down each lane's choice in round t (counted from 0)."""
     end = ARMS + arm_count * ARM
@@ -47,7 +47,7 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
         ints[lane] = choice
 
 
-@part
+@jit
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Take in the pulled arms' rewards."""
     if VARIANCES:
