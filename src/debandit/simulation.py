@@ -45,7 +45,7 @@ class Runs:
             experiment = _experiment(self.policy, self.world, self.horizon, self.seed)
             runs = self.pulls.shape[-2]
             table = spread.store(experiment, runs, kept=WITH_SQUARES, paths=False, workers=None).table
-            return np.ascontiguousarray(table[-1].T).reshape(self.pulls.shape)
+            return table[-1].T.reshape(self.pulls.shape)
         squares = np.empty(self.sums.shape)
         for arm in range(self.world.arm_count):
             errors = self.path_rewards - self.world.means[..., None, None, arm]
@@ -133,7 +133,7 @@ def simulate(
     workers = checked_workers(threads, executor)
     played = spread.store(experiment, runs, kept=TOTALS, paths=paths, workers=workers)
     outer = (*place.means.shape[:-1], runs)
-    pulls, sums = (np.ascontiguousarray(each.T).reshape(*outer, -1) for each in played.table)
+    pulls, sums = (each.T.reshape(*outer, -1) for each in played.table)
     return Runs(
         rule,
         place,

@@ -41,9 +41,8 @@ def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers:
     worlds = len(experiment.world_ids)
     units = _units(np.zeros(worlds, np.int64), np.full(worlds, runs), _block(experiment))
     total, rounds, place = worlds * runs, experiment.horizon if paths else 0, 0
-    whole = Played(
-        np.empty((kept, experiment.arm_count, total)), np.empty((total, rounds), np.int32), np.empty((total, rounds))
-    )
+    table = np.empty((kept, total, experiment.arm_count)).transpose(0, 2, 1)  # run after run, as users want it
+    whole = Played(table, np.empty((total, rounds), np.int32), np.empty((total, rounds)))
     for _, part in _run(experiment, units, lambda _first, _end: partial(_played, kept, paths), workers):
         end = place + len(part.path_arms)
         whole.table[..., place:end] = part.table
@@ -81,9 +80,13 @@ def _tallied(wish: Wish, experiment: Experiment, units: Ints, stop: Ints | None 
 
 def _who(units: Ints) -> Ints:
     """The runs (world, number) of units that are rows (world, first run, number of runs)."""
-    world, first, count = units.T
-    number = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - first, count)
-    return np.stack((np.repeat(world, count), number), axis=1)
+    counts = units[:, 2]
+    starts = np.cumsum(counts) - counts
+    steps = np.zeros((counts.sum(), 2), np.int64)  # from each run to the next, to be added up
+    steps[:, 1] = 1
+    steps[starts] = np.diff(units[:, :2], axis=0, prepend=0)
+    steps[starts[1:], 1] -= counts[:-1] - 1
+    return np.cumsum(steps, axis=0, out=steps)
 
 
 def _block(experiment: Experiment) -> int:
@@ -139,11 +142,12 @@ def _chunks(
 ) -> Iterator[tuple[Ints, Any]]:
     """The same in chunks of about this many runs at most."""
     width, total = _width(workers), int(units[:, 2].sum())
-    share = -(-total // (4 * width))  # small jobs, too, give every worker something to do until the end
+    here = not isinstance(workers, Executor) and width == 1 and bool(np.all(units[:, 2] <= most))
+    share = total if here else -(-total // (4 * width))  # small jobs, too, give every worker something until the end
     starts = _cuts(units[:, 2], max(1, min(share, most)))
     stop = np.zeros(3, np.int64)  # whether to stop; the run and the round in which a rule failed, counted from 1
-    pool = workers if isinstance(workers, Executor) else ThreadPoolExecutor(width)
-    if pool is not workers:
+    pool = workers if isinstance(workers, Executor) else _Here() if here else ThreadPoolExecutor(width)
+    if pool is not workers and not here:
         work(0, 0)(experiment.within(0, 0), units[:0], stop)  # compiles in this thread
 
     def submit(start: int, end: int) -> tuple[Ints, Future[Any]]:
@@ -161,7 +165,8 @@ def _chunks(
         try:
             while True:
                 # a short queue, so that an interrupt need not wait for its filling nor memory grow with it
-                waiting.extend(itertools.starmap(submit, itertools.islice(cuts, 4 * width - len(waiting))))
+                wanted = 1 if here else 4 * width
+                waiting.extend(itertools.starmap(submit, itertools.islice(cuts, wanted - len(waiting))))
                 if not waiting:
                     break
                 chunk, future = waiting[0]
@@ -180,6 +185,16 @@ def _chunks(
                 future.cancel()
             if pool is not workers:
                 pool.shutdown()
+
+
+class _Here(Executor):
+    """Does what it is given at once, in this thread; for short chunks, because Ctrl-C waits for the end of one."""
+
+    def submit(self, work: Work, /, *arguments: Any, **named: Any) -> Future[Any]:
+        """The work, done."""
+        future: Future[Any] = Future()
+        future.set_result(work(*arguments, **named))
+        return future
 
 
 def _cuts(counts: Ints, most: int) -> list[int]:

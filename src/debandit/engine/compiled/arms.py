@@ -49,8 +49,8 @@ def explore(probability, arm_count, s, ints, rng):
     fill_uniforms(s, SCRATCH, rng)
     stretch, last = arm_count / probability if probability > 0.0 else 0.0, arm_count - 1
     for lane in range(LANES):
-        arm = min(int64(int32(s[SCRATCH + lane] * stretch)), last)
-        ints[lane] = arm if s[SCRATCH + lane] < probability else ints[lane]
+        arm, before = min(int64(int32(s[SCRATCH + lane] * stretch)), last), ints[lane]
+        ints[lane] = arm if s[SCRATCH + lane] < probability else before
 
 
 @call
@@ -59,9 +59,9 @@ def challenge(arm, ties, s, ints, rng):
     if ties == RANDOM:
         fill_uniforms(s, ERROR, rng)
     for lane in range(LANES):
-        score = s[SCRATCH + lane]
-        better, equal = score > s[BEST + lane], score == s[BEST + lane]
+        score, best, before = s[SCRATCH + lane], s[BEST + lane], ints[lane]
+        better, equal = score > best, score == best
         s[TIED + lane] = 1.0 if better else s[TIED + lane] + 1.0 if equal else s[TIED + lane]
         drawn = ties == RANDOM and s[ERROR + lane] * s[TIED + lane] < 1.0
-        ints[lane] = arm if better or (equal and (ties == LAST or drawn)) else ints[lane]
-        s[BEST + lane] = score if better else s[BEST + lane]
+        ints[lane] = arm if better or (equal and (ties == LAST or drawn)) else before
+        s[BEST + lane] = score if better else best

@@ -41,24 +41,16 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
 @jit
 def learn(arm_count, parameters, numbers, tables, w, s, ints):
     """Take in the pulled arms' new totals."""
-    n0, s0 = numbers[PRIOR_PULLS], numbers[PRIOR_SUM]
+    if numbers[WIDE] == 0.0:
+        return
     if arm_count == 2:
         for lane in range(LANES):
-            s[SCRATCH + lane] = pick(w, PULLS, ints, lane)
-            put((pick(w, SUM, ints, lane) + s0) / (s[SCRATCH + lane] + n0), w, CENTRE, ints, lane)
-        if numbers[WIDE]:
-            for lane in range(LANES):
-                s[SCRATCH + lane] = tables[WIDTHS, u(np.int64(s[SCRATCH + lane]))]
-            for lane in range(LANES):
-                put(s[SCRATCH + lane], w, WIDTH, ints, lane)
+            s[SCRATCH + lane] = tables[WIDTHS, u(np.int64(s[COUNT + lane]))]
+        for lane in range(LANES):
+            put(s[SCRATCH + lane], w, WIDTH, ints, lane)
     else:
         for lane in range(LANES):
-            at = place(ints, lane)
-            w[at + u(CENTRE)] = (w[at + u(SUM)] + s0) / (w[at + u(PULLS)] + n0)
-        if numbers[WIDE]:
-            for lane in range(LANES):
-                at = place(ints, lane)
-                w[at + u(WIDTH)] = tables[WIDTHS, u(np.int64(w[at + u(PULLS)]))]
+            w[place(ints, lane) + u(WIDTH)] = tables[WIDTHS, u(np.int64(s[COUNT + lane]))]
 
 
 @jit

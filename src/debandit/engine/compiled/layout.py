@@ -21,9 +21,10 @@ def _rows(count: int) -> list[int]:
 
 # in w
 NORMALS, _, NOISE, ARMS = _rows(4)  # ARMS is where the rows of arm 0 begin
-PULLS, SUM, SQUARES, SHARES, PRODUCTS, SPREADS, TRUTH, VARIANCE, SHIFT, SCALE, CENTRE, WIDTH, MADE, ARM = _rows(14)
-# ... of an arm: the statistics of the run, its world, what the rule works out, and pulls made, heard of or not
-REWARD, BEST, SCRATCH, ERROR, SHARE, EARLIER, TIED, ONE = _rows(8)  # in s; ONE: (3, K) of one lane
+PULLS, SUM, SQUARES, SHARES, PRODUCTS, SPREADS, TRUTH, VARIANCE, SHIFT, SCALE, CENTRE, WIDTH, MADE = _rows(13)
+# ... of an arm: the statistics of the run, its world, what the rule goes by, and pulls made, heard of or not
+MEAN, _, ARM = _rows(16)[13:]  # by Welford's updates, whose sum of squared deviations is then the WIDTH
+REWARD, COUNT, BEST, SCRATCH, ERROR, SHARE, EARLIER, TIED, ONE = _rows(9)  # in s; ONE: (3, K) of one lane
 FIXED, HELD, SPARE = _rows(4)[1:]  # in ints
 BAD_LANE, BAD_ROUND, INTS = SPARE + 1, SPARE + 2, SPARE + 8
 BITS, WORDS = _rows(6)[4:]  # in rng

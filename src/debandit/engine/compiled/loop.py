@@ -56,7 +56,7 @@ def run(who, keys, world, rule, space, out, stop):
                     for lane in range(LANES):
                         ints[lane], w[NOISE + lane] = late_arms[late - known, lane], late_noise[late - known, lane]
                     row = NOISE
-                add_rewards(row, arm_count, kept == 3, w, s, ints)
+                add_rewards(row, arm_count, kept == 3, numbers[PRIOR_PULLS], numbers[PRIOR_SUM], w, s, ints)
                 if kept > 3:
                     add_martingales(arm_count, w, s, ints)
                 learn(arm_count, parameters, numbers, tables, w, s, ints)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import uint64 as u
 
-from debandit.engine.compiled.arms import add, pick, place
+from debandit.engine.compiled.arms import add, pick, place, put
 from debandit.engine.compiled.jit import call, jit
 from debandit.engine.compiled.lanes import fill_uniforms, next_bits, next_normals, normal_pair
 from debandit.engine.compiled.layout import *
@@ -72,14 +72,17 @@ def _weighted(total, signs, pool, start, end, rng, lane):
 
 
 @jit
-def add_rewards(row, arm_count, squares, w, s, ints):
-    """Add this round's rewards, shift + scale * noise (a row of w), to the pulled arms' totals."""
+def add_rewards(row, arm_count, squares, n0, s0, w, s, ints):
+    """Add this round's rewards, shift + scale * noise (a row of w), to the pulled arms' totals; CENTRE goes by them."""
     if arm_count == 2:
         for lane in range(LANES):
             s[REWARD + lane] = pick(w, SHIFT, ints, lane) + pick(w, SCALE, ints, lane) * w[u(row + lane)]
         for lane in range(LANES):
             add(s[REWARD + lane], w, SUM, ints, lane)
             add(1.0, w, PULLS, ints, lane)
+        for lane in range(LANES):
+            s[COUNT + lane] = pick(w, PULLS, ints, lane)
+            put((pick(w, SUM, ints, lane) + s0) / (s[COUNT + lane] + n0), w, CENTRE, ints, lane)
         if squares:
             for lane in range(LANES):
                 error = s[REWARD + lane] - pick(w, TRUTH, ints, lane)
@@ -88,9 +91,9 @@ def add_rewards(row, arm_count, squares, w, s, ints):
         for lane in range(LANES):
             at = place(ints, lane)
             reward = w[at + u(SHIFT)] + w[at + u(SCALE)] * w[u(row + lane)]
-            w[at + u(SUM)] += reward
-            w[at + u(PULLS)] += 1.0
-            s[REWARD + lane] = reward
+            total, count = w[at + u(SUM)] + reward, w[at + u(PULLS)] + 1.0
+            w[at + u(SUM)], w[at + u(PULLS)], w[at + u(CENTRE)] = total, count, (total + s0) / (count + n0)
+            s[REWARD + lane], s[COUNT + lane] = reward, count
         if squares:
             for lane in range(LANES):
                 at = place(ints, lane)

@@ -1,6 +1,6 @@
 """The choices of rules that give every arm a score: the highest wins.
 
-A template: the import of `score` is replaced by the rule's own function (see `kernels`). CENTRE and WIDTH hold each
+A template: the import of `score` is replaced by the rule's own function (see `kernels`). MEAN and WIDTH hold each
 arm's mean and sum of squared deviations, as Welford updates them.
 """
 
@@ -10,7 +10,7 @@ from numpy import uint64 as u
 from debandit.engine.compiled.arms import challenge, place
 from debandit.engine.compiled.jit import jit
 from debandit.engine.compiled.lanes import next_normals
-from debandit.engine.compiled.layout import ARM, ARMS, BEST, CENTRE, LANES, PULLS, REWARD, SCRATCH, SUM, TIES, WIDTH
+from debandit.engine.compiled.layout import ARM, ARMS, BEST, LANES, MEAN, PULLS, REWARD, SCRATCH, SUM, TIES, WIDTH
 from debandit.engine.compiled.own import NOISY_SCORE, VARIANCES, score
 
 
@@ -50,7 +50,7 @@ def update_deviations(w, s, ints):
     """Welford's update of the pulled arms, whose pulls have been counted."""
     for lane in range(LANES):
         at = place(ints, lane)
-        update(at, CENTRE, WIDTH, s[REWARD + lane], w[at + u(PULLS)], w)
+        update(at, MEAN, WIDTH, s[REWARD + lane], w[at + u(PULLS)], w)
 
 
 @jit
