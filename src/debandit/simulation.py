@@ -45,7 +45,8 @@ class Runs:
             experiment = _experiment(self.policy, self.world, self.horizon, self.seed)
             runs = self.pulls.shape[-2]
             table = spread.store(experiment, runs, kept=WITH_SQUARES, paths=False, workers=None).table
-            return table[-1].T.reshape(self.pulls.shape)
+            again: Floats = table[-1].T.reshape(self.pulls.shape)
+            return again
         squares = np.empty(self.sums.shape)
         for arm in range(self.world.arm_count):
             errors = self.path_rewards - self.world.means[..., None, None, arm]

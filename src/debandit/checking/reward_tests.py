@@ -44,7 +44,7 @@ def examine_rewards(log: ExperimentLog) -> RewardTests:
 
 def _drift(rounds: Ints, rewards: Floats, tests: int) -> tuple[float, float]:
     """The t-test of the slope."""
-    from scipy.special import stdtr
+    from debandit.special import stdtr
 
     freedom = len(rewards) - 2
     r = float(np.corrcoef(rounds, rewards)[0, 1])
@@ -54,7 +54,7 @@ def _drift(rounds: Ints, rewards: Floats, tests: int) -> tuple[float, float]:
 
 def _dependence(rewards: Floats, tests: int) -> tuple[float, float]:
     """The first autocorrelation, which is -1/n on average and varies by about 1/n if there is no dependence."""
-    from scipy.special import ndtr
+    from debandit.special import ndtr
 
     count, deviations = len(rewards), rewards - rewards.mean()
     r = float(deviations[1:] @ deviations[:-1] / (deviations @ deviations))

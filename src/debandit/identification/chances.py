@@ -64,7 +64,7 @@ def _posterior(policy: ThompsonSampling | TopTwoThompson, record: Record) -> tup
 
 def _highest(location: Floats, width: Floats, record: Record, arms: Ints) -> Floats:
     """P_a = E prod_{j != a} Phi((location_a + width_a Z - location_j) / width_j) for each round's a in `arms`."""
-    from scipy.special import ndtr
+    from debandit.special import ndtr
 
     if record.arm_count == 2:
         gap = np.where(arms == 0, 1, -1) * (location[:, 0] - location[:, 1])

@@ -45,7 +45,7 @@ class Sample:
 
 def wald(pulls: Floats, means: Floats, squares: Floats, level: float) -> tuple[Floats, Floats]:
     """The textbook limits, mean ± z s.e.; NaN for an arm whose rewards do not vary, or that was pulled once."""
-    from scipy.special import ndtri
+    from debandit.special import ndtri
 
     known = (pulls > 1) & (squares > 0)
     variance = np.where(known, squares, np.nan) / np.maximum(pulls - 1, 1)
@@ -55,7 +55,7 @@ def wald(pulls: Floats, means: Floats, squares: Floats, level: float) -> tuple[F
 
 def binary(pulls: Floats, wins: Floats, level: float) -> tuple[Floats, Floats]:
     """Limits of a probability: below the mid-p limit, above Clopper and Pearson's, which is wider."""
-    from scipy.special import betaincinv
+    from debandit.special import betaincinv
 
     tail = (1 - level) / 2  # more room above, because the means are biased downward
     seen = pulls > 0
@@ -66,7 +66,7 @@ def binary(pulls: Floats, wins: Floats, level: float) -> tuple[Floats, Floats]:
 
 def mid_p_lower(pulls: Floats, wins: Floats, tail: float) -> Floats:
     """The p with P(X > wins) + P(X = wins) / 2 = tail; 0 without a win. The upper limit is 1 - that of the losses."""
-    from scipy.special import betainc, betaincinv
+    from debandit.special import betainc, betaincinv
 
     pairs, place = np.unique(pulls + 1j * wins, return_inverse=True)  # few of very many differ
     n, s = pairs.real, pairs.imag
@@ -97,7 +97,7 @@ def pooled_t(sample: Sample, level: float) -> PooledT:
     degrees of freedom only, and the rest is borrowed from the other arms. Skewness shifts the limits. 70 % of the error
     is allowed below and 30 % above, because the means are biased downward. NaN if rewards vary within no arm.
     """
-    from scipy.special import ndtri, stdtrit
+    from debandit.special import ndtri, stdtrit
 
     with np.errstate(invalid="ignore", divide="ignore"):
         g, kappa = _shape(sample)
@@ -115,7 +115,7 @@ def pooled_t(sample: Sample, level: float) -> PooledT:
 
 def moderated_t(sample: Sample, level: float) -> tuple[Floats, Floats]:
     """The plain moderated t with n + 1 degrees of freedom: too short for skewed rewards, a yardstick of width."""
-    from scipy.special import stdtrit
+    from debandit.special import stdtrit
 
     n = sample.pulls
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -150,7 +150,7 @@ def two_part(sample: Sample, level: float) -> tuple[Floats, Floats]:
 
     An arm without a non-zero reward has no upper limit (inf). NaN if rewards vary within no arm.
     """
-    from scipy.special import ndtri
+    from debandit.special import ndtri
 
     n, positive = sample.pulls, sample.rewards > 0
     plus, sums = sample.total(positive.astype(np.float64)), sample.total(sample.rewards)

@@ -100,7 +100,7 @@ def closer_than(distance: float, a: Floats, c: Floats) -> Floats:
     The integral of f1(b) (F2(b + distance) - F2(b - distance)) over the range where arm 1 lies, by Gauss-Legendre
     between the points where the integrand bends.
     """
-    from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
+    from debandit.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
     nodes, weights = np.polynomial.legendre.leggauss(40)
     (a1, a2), (c1, c2) = a.T[:, :, None], c.T[:, :, None]
@@ -159,7 +159,7 @@ class _LogGammas(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _log_gammas(alpha: float, beta: float, horizon: int) -> _LogGammas:
-    from scipy.special import gammaln
+    from debandit.special import gammaln
 
     shifts = (alpha, beta, alpha + beta)
     tables = [gammaln(times * shift + np.arange(horizon + 1)) for times in (1, 2) for shift in shifts]
@@ -172,7 +172,7 @@ def _corners(alpha: float, beta: float, horizon: int) -> Floats:
 
     By quadrature for the largest n1; from there each win less adds g / a.
     """
-    from scipy.special import betaln
+    from debandit.special import betaln
 
     n1, n2 = np.arange(horizon)[:, None], np.arange(horizon + 1)
     end = np.stack([np.full(horizon + 1, alpha + horizon), np.full(horizon + 1, alpha)], axis=-1)

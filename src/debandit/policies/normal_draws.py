@@ -18,7 +18,7 @@ def highest_draw(location: Floats, width: Floats) -> Floats:
 
 def highest_of_two_normals(location: Floats, width: Floats) -> Floats:
     """Two arms: the difference of two normal draws is one normal draw."""
-    from scipy.special import ndtr
+    from debandit.special import ndtr
 
     gap = (location[:, 1] - location[:, 0]) / np.maximum(np.hypot(width[:, 0], width[:, 1]), 1e-150)
     return np.stack([ndtr(-gap), ndtr(gap)], axis=-1)
@@ -49,7 +49,7 @@ def highest_normal(location: Floats, width: Floats) -> Floats:
 
 
 def _highest_normal(location: Floats, width: Floats, breaks: Floats) -> Floats:
-    from scipy.special import ndtr
+    from debandit.special import ndtr
 
     half = np.diff(breaks) / 2
     x = ((breaks[:, :-1] + half)[..., None] + half[..., None] * NODES).reshape(len(location), 1, -1)

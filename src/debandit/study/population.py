@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from debandit.engine.data import Floats, WorldData
 from debandit.policies import UCB, BetaThompson, EpsilonGreedy, ExploreThenCommit, Policy, ThompsonSampling
+from debandit.special import ndtri, stdtrit
 from debandit.worlds import Bernoulli, Empirical, Normal, World
 from debandit.worlds.laws import Pool
 

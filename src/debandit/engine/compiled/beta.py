@@ -8,7 +8,7 @@ import numpy as np
 
 from debandit.engine.compiled.jit import call, jit
 from debandit.engine.compiled.lanes import fill_uniforms, next_normals, normal_pair, uniform
-from debandit.engine.compiled.layout import ARM, ARMS, BEST, EARLIER, ERROR, LANES, PULLS, SCRATCH, SHARE, SUM
+from debandit.engine.compiled.layout import ARM, ARMS, BEST, EARLIER, ERROR, LANES, PULLS, SHARE, SUM, UNIFORMS
 
 
 @jit
@@ -26,8 +26,8 @@ def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
         for lane in range(LANES):
             s[SHARE + lane] = parameters[0] + w[np.uint64(at + SUM + lane)]
             s[EARLIER + lane] = parameters[1] + w[np.uint64(at + PULLS + lane)] - w[np.uint64(at + SUM + lane)]
-        _gammas(SHARE, w, s, ints, rng)
-        _gammas(EARLIER, w, s, ints, rng)
+        for row in (SHARE, EARLIER):
+            _gammas(row, w, s, ints, rng)
         for lane in range(LANES):  # the odds a / b order as the rate a / (a + b) does, and do not round to 1
             odds = s[SHARE + lane] / s[EARLIER + lane]
             ints[lane] = arm if odds > s[BEST + lane] else ints[lane]
@@ -43,19 +43,19 @@ def learn(arm_count, parameters, numbers, tables, w, s, ints):
 def _gammas(row, w, s, ints, rng):
     """Replace every lane's shape, in a row of `s`, by a Gamma(shape, 1) draw."""
     normals = next_normals(w, ints, rng)
-    fill_uniforms(s, SCRATCH, rng)
+    fill_uniforms(s, rng)
     for lane in range(LANES):
         shape, x = s[np.uint64(row + lane)], w[np.uint64(normals + lane)]
         d = shape - 1.0 / 3.0
         v = 1.0 + x / np.sqrt(9.0 * d)
         v = v * v * v
         x2 = x * x
-        accepted = (shape >= 1.0) & (v > 0.0) & (1.0 - s[SCRATCH + lane] < 1.0 - 0.0331 * x2 * x2)
+        accepted = (shape >= 1.0) & (v > 0.0) & (1.0 - s[UNIFORMS + lane] < 1.0 - 0.0331 * x2 * x2)
         s[ERROR + lane] = d * v if accepted else -1.0
     for lane in range(LANES):
         if s[ERROR + lane] < 0.0:
             s[ERROR + lane] = _gamma(
-                s[np.uint64(row + lane)], w[np.uint64(normals + lane)], 1.0 - s[SCRATCH + lane], rng, lane
+                s[np.uint64(row + lane)], w[np.uint64(normals + lane)], 1.0 - s[UNIFORMS + lane], rng, lane
             )
         s[np.uint64(row + lane)] = s[ERROR + lane]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from debandit.engine.compiled.arms import explore
-from debandit.engine.compiled.jit import call
+from debandit.engine.compiled.jit import call, jit
 from debandit.engine.compiled.lanes import fill_uniforms
 from debandit.engine.compiled.layout import *
 
@@ -11,33 +11,32 @@ from debandit.engine.compiled.layout import *
 @call
 def prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
     """Write down which arm every lane must pull, or FREE, and say whether the rule is asked."""
-    opening, what = numbers[OPENING], fixed[t] if t < len(fixed) else FREE
-    for lane in range(LANES):
-        ints[FIXED + lane] = what
+    opening, what, asked = numbers[OPENING], fixed[t] if t < len(fixed) else FREE, False
     if what == UNIFORM:
-        fill_uniforms(s, SCRATCH, rng)
-        for lane in range(LANES):
-            ints[FIXED + lane] = min(np.int64(s[SCRATCH + lane] * arm_count), arm_count - 1)
-    elif what == LACKING:
-        return _lacking(t, opening, batched, arm_count, w, ints)
-    # a rule without initial pulls copes with prescribed rounds, and may want to know what it would have done
-    return what == FREE or opening == 0.0
-
-
-@call
-def _lacking(t, opening, batched, arm_count, w, ints):
-    """The first arm that lacks initial pulls; while the rule has not heard of all of them, the arms take turns."""
-    asked = False
+        fill_uniforms(s, rng)
     for lane in range(LANES):
-        lacks, unheard = FREE, False
-        for arm in range(arm_count - 1, -1, -1):
-            at = ARMS + arm * ARM + lane
-            heard = w[at + PULLS]
-            lacks = arm if (w[at + MADE] if batched else heard) < opening else lacks
-            unheard = unheard or heard < opening
-        ints[FIXED + lane] = lacks if lacks >= 0 else t % arm_count if unheard else FREE
-        asked = asked or ints[FIXED + lane] == FREE
-    return asked
+        arm = what
+        if what == UNIFORM:
+            arm = np.int64(s[UNIFORMS + lane] * arm_count)
+            arm = arm if arm < arm_count else arm_count - 1
+        elif what == LACKING:
+            arm = _lacking(t, opening, batched, arm_count, w, lane)
+        ints[FIXED + lane] = arm
+        asked = asked or arm == FREE
+    # a rule without initial pulls copes with prescribed rounds, and may want to know what it would have done
+    return asked or opening == 0.0
+
+
+@jit
+def _lacking(t, opening, batched, arm_count, w, lane):
+    """The first arm that lacks initial pulls; while the rule has not heard of all of them, the arms take turns."""
+    unheard = False
+    for arm in range(arm_count):
+        at = ARMS + arm * ARM + lane
+        if w[at + MADE if batched else at + PULLS] < opening:
+            return arm
+        unheard = unheard or w[at + PULLS] < opening
+    return t % arm_count if unheard else FREE
 
 
 @call

@@ -6,8 +6,8 @@ CENTRE and WIDTH of an arm change only when it was pulled.
 import numpy as np
 from numpy import uint64 as u
 
-from debandit.engine.compiled.arms import challenge, explore, pick, place, put
-from debandit.engine.compiled.jit import jit
+from debandit.engine.compiled.arms import challenge, explore, place, put
+from debandit.engine.compiled.jit import call, jit
 from debandit.engine.compiled.lanes import next_normals
 from debandit.engine.compiled.layout import *
 
@@ -25,15 +25,13 @@ def start(arm_count, parameters, numbers, tables, w):
 def choose(t, arm_count, parameters, numbers, tables, w, s, ints, rng):
     """Write down each lane's choice in round t (counted from 0)."""
     if tables[EXPLORE, t] < 1.0:
-        if numbers[NOISY] == 0.0:
-            if numbers[TIES] == FIRST:
-                _highest_index(tables[LEVELS, t], arm_count, w, s, ints)
-            else:
-                _highest_index_with_ties(tables[LEVELS, t], numbers[TIES], arm_count, w, s, ints, rng)
-        elif arm_count == 2:
+        noisy, ties = numbers[NOISY] != 0.0, numbers[TIES]
+        if noisy and arm_count == 2:
             _higher_of_two_draws(next_normals(w, ints, rng), w, ints)
+        elif noisy or ties != FIRST:
+            _highest(tables[LEVELS, t], noisy, ties, arm_count, w, s, ints, rng)
         else:
-            _highest_draw(arm_count, w, s, ints, rng)
+            _highest_index(tables[LEVELS, t], arm_count, w, s, ints)
     if numbers[EXPLORES]:
         explore(tables[EXPLORE, t], arm_count, s, ints, rng)
 
@@ -47,54 +45,60 @@ def learn(arm_count, parameters, numbers, tables, w, s, ints):
         for lane in range(LANES):
             s[SCRATCH + lane] = tables[WIDTHS, u(np.int64(s[COUNT + lane]))]
         for lane in range(LANES):
-            put(s[SCRATCH + lane], w, WIDTH, ints, lane)
+            put(s[SCRATCH + lane], w, WIDTH + lane, ints, lane)
     else:
         for lane in range(LANES):
             w[place(ints, lane) + u(WIDTH)] = tables[WIDTHS, u(np.int64(s[COUNT + lane]))]
 
 
 @jit
+def _index(level, w, at):
+    return w[at + u(CENTRE)] + level * w[at + u(WIDTH)]
+
+
+@jit
 def _highest_index(level, arm_count, w, s, ints):
     """The first arm with the highest centre + level * width."""
     for lane in range(LANES):
-        a = w[ARMS + CENTRE + lane] + level * w[ARMS + WIDTH + lane]
-        b = w[ARMS + ARM + CENTRE + lane] + level * w[ARMS + ARM + WIDTH + lane]
+        a, b = _index(level, w, u(ARMS + lane)), _index(level, w, u(ARMS + ARM + lane))
         s[BEST + lane] = b if b > a else a
         ints[lane] = 1 if b > a else 0
     arm = 2
     while arm + 4 <= arm_count:  # four arms a pass: each pass reads and writes the best so far
-        one = ARMS + arm * ARM
-        two, three, four = one + ARM, one + 2 * ARM, one + 3 * ARM
         for lane in range(LANES):
-            a = w[u(one + CENTRE + lane)] + level * w[u(one + WIDTH + lane)]
-            b = w[u(two + CENTRE + lane)] + level * w[u(two + WIDTH + lane)]
-            c = w[u(three + CENTRE + lane)] + level * w[u(three + WIDTH + lane)]
-            d = w[u(four + CENTRE + lane)] + level * w[u(four + WIDTH + lane)]
-            ab, i = (b, arm + 1) if b > a else (a, arm)
-            cd, j = (d, arm + 3) if d > c else (c, arm + 2)
-            top, i = (cd, j) if cd > ab else (ab, i)
+            at = u(ARMS + arm * ARM + lane)
+            a, b = _index(level, w, at), _index(level, w, at + u(ARM))
+            c, d = _index(level, w, at + u(2 * ARM)), _index(level, w, at + u(3 * ARM))
+            ab, cd = b if b > a else a, d if d > c else c
+            i, j = arm + 1 if b > a else arm, arm + 3 if d > c else arm + 2
+            top, i = cd if cd > ab else ab, j if cd > ab else i
             ints[lane] = i if top > s[BEST + lane] else ints[lane]
             s[BEST + lane] = top if top > s[BEST + lane] else s[BEST + lane]
         arm += 4
     while arm < arm_count:
-        one = ARMS + arm * ARM
         for lane in range(LANES):
-            a = w[u(one + CENTRE + lane)] + level * w[u(one + WIDTH + lane)]
+            a = _index(level, w, u(ARMS + arm * ARM + lane))
             ints[lane] = arm if a > s[BEST + lane] else ints[lane]
             s[BEST + lane] = a if a > s[BEST + lane] else s[BEST + lane]
         arm += 1
 
 
-@jit
-def _highest_index_with_ties(level, ties, arm_count, w, s, ints, rng):
-    """The same, where not always the first of equals wins."""
+@call
+def _highest(level, noisy, ties, arm_count, w, s, ints, rng):
+    """The same, where indices are random or not always the first of equals wins."""
     for lane in range(LANES):
         s[BEST + lane] = -np.inf
     for arm in range(arm_count):
-        one = ARMS + arm * ARM
-        for lane in range(LANES):
-            s[SCRATCH + lane] = w[u(one + CENTRE + lane)] + level * w[u(one + WIDTH + lane)]
-        challenge(arm, ties, s, ints, rng)
+        normals = next_normals(w, ints, rng) if noisy else 0
+        if noisy:  # no two are equal
+            for lane in range(LANES):
+                a = _index(w[u(normals + lane)], w, u(ARMS + arm * ARM + lane))
+                ints[lane] = arm if a > s[BEST + lane] else ints[lane]
+                s[BEST + lane] = a if a > s[BEST + lane] else s[BEST + lane]
+        else:
+            for lane in range(LANES):
+                s[SCRATCH + lane] = _index(level, w, u(ARMS + arm * ARM + lane))
+            challenge(arm, ties, s, ints, rng)
 
 
 @jit
@@ -104,16 +108,3 @@ def _higher_of_two_draws(normals, w, ints):
         a, b = w[ARMS + WIDTH + lane], w[ARMS + ARM + WIDTH + lane]
         gap = w[ARMS + ARM + CENTRE + lane] - w[ARMS + CENTRE + lane]
         ints[lane] = 1 if gap > np.sqrt(a * a + b * b) * w[u(normals + lane)] else 0
-
-
-@jit
-def _highest_draw(arm_count, w, s, ints, rng):
-    """The arm with the highest normal draw."""
-    for lane in range(LANES):
-        s[BEST + lane] = -np.inf
-    for arm in range(arm_count):
-        normals, one = next_normals(w, ints, rng), ARMS + arm * ARM
-        for lane in range(LANES):
-            a = w[u(one + CENTRE + lane)] + w[u(one + WIDTH + lane)] * w[u(normals + lane)]
-            ints[lane] = arm if a > s[BEST + lane] else ints[lane]
-            s[BEST + lane] = a if a > s[BEST + lane] else s[BEST + lane]

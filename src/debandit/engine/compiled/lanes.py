@@ -6,7 +6,7 @@ A stream depends on (seed, purpose, world, run) alone, so that no answer depends
 import numpy as np
 
 from debandit.engine.compiled.jit import bits_of, call, float_of, jit
-from debandit.engine.compiled.layout import BITS, LANES, NORMALS, SPARE
+from debandit.engine.compiled.layout import BITS, LANES, NORMALS, SPARE, UNIFORMS
 
 
 @jit
@@ -112,7 +112,7 @@ def next_normals(w, ints, rng):
 
 
 @call
-def fill_uniforms(row, at, rng):
-    """A uniform number for every lane, from row[at] on."""
+def fill_uniforms(s, rng):
+    """A uniform number for every lane, in UNIFORMS."""
     for lane in range(LANES):
-        row[np.uint64(at + lane)] = uniform(rng, lane)
+        s[UNIFORMS + lane] = uniform(rng, lane)

@@ -24,7 +24,7 @@ NORMALS, _, NOISE, ARMS = _rows(4)  # ARMS is where the rows of arm 0 begin
 PULLS, SUM, SQUARES, SHARES, PRODUCTS, SPREADS, TRUTH, VARIANCE, SHIFT, SCALE, CENTRE, WIDTH, MADE = _rows(13)
 # ... of an arm: the statistics of the run, its world, what the rule goes by, and pulls made, heard of or not
 MEAN, _, ARM = _rows(16)[13:]  # by Welford's updates, whose sum of squared deviations is then the WIDTH
-REWARD, COUNT, BEST, SCRATCH, ERROR, SHARE, EARLIER, TIED, ONE = _rows(9)  # in s; ONE: (3, K) of one lane
+REWARD, COUNT, BEST, SCRATCH, UNIFORMS, ERROR, SHARE, EARLIER, TIED, ONE = _rows(10)  # in s; ONE: (3, K) of one lane
 FIXED, HELD, SPARE = _rows(4)[1:]  # in ints
 BAD_LANE, BAD_ROUND, INTS = SPARE + 1, SPARE + 2, SPARE + 8
 BITS, WORDS = _rows(6)[4:]  # in rng

@@ -44,7 +44,7 @@ def run(who, keys, world, rule, space, out, stop):
             if kind == NORMAL:
                 row = next_normals(w, ints, rng)
             else:
-                draw_other(kind, law, pool, pool_start, who, first, batched, w, ints, rng)
+                draw_other(kind, law, pool, pool_start, who, first, batched, w, s, ints, rng)
             if batched:
                 for lane in range(LANES):
                     late_arms[t - known, lane], late_noise[t - known, lane] = ints[lane], w[row + lane]

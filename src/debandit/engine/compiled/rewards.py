@@ -26,20 +26,20 @@ def enter(w, who, first, kind, law):
 
 
 @call
-def draw_other(kind, law, pool, pool_start, who, first, batched, w, ints, rng):
+def draw_other(kind, law, pool, pool_start, who, first, batched, w, s, ints, rng):
     """Fill NOISE with the rewards of worlds that are not normal."""
     arm_count, last = law.shape[1], len(who) - 1
     if kind == BERNOULLI:
-        fill_uniforms(w, NOISE, rng)
+        fill_uniforms(s, rng)
         for lane in range(LANES):
-            w[NOISE + lane] = 1.0 if w[NOISE + lane] < w[place(ints, lane) + u(TRUTH)] else 0.0
+            w[NOISE + lane] = 1.0 if s[UNIFORMS + lane] < w[place(ints, lane) + u(TRUTH)] else 0.0
     elif kind in (EMPIRICAL, SMOOTHED):
-        fill_uniforms(w, NOISE, rng)
+        fill_uniforms(s, rng)
         for lane in range(LANES):
             row = u(who[min(first + lane, last), 0] * arm_count + ints[lane])
             start = pool_start[row]
             size = np.float64(pool_start[row + u(1)] - start)
-            w[NOISE + lane] = pool[u(start + np.int64(w[NOISE + lane] * size))]
+            w[NOISE + lane] = pool[u(start + np.int64(s[UNIFORMS + lane] * size))]
         if kind == SMOOTHED:
             normals = next_normals(w, ints, rng)
             for lane in range(LANES):
@@ -76,17 +76,17 @@ def add_rewards(row, arm_count, squares, n0, s0, w, s, ints):
     """Add this round's rewards, shift + scale * noise (a row of w), to the pulled arms' totals; CENTRE goes by them."""
     if arm_count == 2:
         for lane in range(LANES):
-            s[REWARD + lane] = pick(w, SHIFT, ints, lane) + pick(w, SCALE, ints, lane) * w[u(row + lane)]
+            s[REWARD + lane] = pick(w, SHIFT + lane, ints, lane) + pick(w, SCALE + lane, ints, lane) * w[u(row + lane)]
         for lane in range(LANES):
-            add(s[REWARD + lane], w, SUM, ints, lane)
-            add(1.0, w, PULLS, ints, lane)
+            add(s[REWARD + lane], w, SUM + lane, ints, lane)
+            add(1.0, w, PULLS + lane, ints, lane)
         for lane in range(LANES):
-            s[COUNT + lane] = pick(w, PULLS, ints, lane)
-            put((pick(w, SUM, ints, lane) + s0) / (s[COUNT + lane] + n0), w, CENTRE, ints, lane)
+            s[COUNT + lane] = pick(w, PULLS + lane, ints, lane)
+            put((pick(w, SUM + lane, ints, lane) + s0) / (s[COUNT + lane] + n0), w, CENTRE + lane, ints, lane)
         if squares:
             for lane in range(LANES):
-                error = s[REWARD + lane] - pick(w, TRUTH, ints, lane)
-                add(error * error, w, SQUARES, ints, lane)
+                error = s[REWARD + lane] - pick(w, TRUTH + lane, ints, lane)
+                add(error * error, w, SQUARES + lane, ints, lane)
     else:
         for lane in range(LANES):
             at = place(ints, lane)
@@ -106,16 +106,16 @@ def add_martingales(arm_count, w, s, ints):
     """Add this round's squares, and its terms of the sums that serve as control variates; see `engine.runs`."""
     if arm_count == 2:
         for lane in range(LANES):
-            truth, pulls = pick(w, TRUTH, ints, lane), pick(w, PULLS, ints, lane)
+            truth, pulls = pick(w, TRUTH + lane, ints, lane), pick(w, PULLS + lane, ints, lane)
             s[ERROR + lane] = s[REWARD + lane] - truth
             s[SHARE + lane] = 1.0 / pulls
-            s[EARLIER + lane] = pick(w, SUM, ints, lane) - pulls * truth - s[ERROR + lane]
+            s[EARLIER + lane] = pick(w, SUM + lane, ints, lane) - pulls * truth - s[ERROR + lane]
         for lane in range(LANES):
             error, share = s[ERROR + lane], s[SHARE + lane]
-            add(error * error, w, SQUARES, ints, lane)
-            add(share * error, w, SHARES, ints, lane)
-            add(share * error * s[EARLIER + lane], w, PRODUCTS, ints, lane)
-            add(share * (error * error - pick(w, VARIANCE, ints, lane)), w, SPREADS, ints, lane)
+            add(error * error, w, SQUARES + lane, ints, lane)
+            add(share * error, w, SHARES + lane, ints, lane)
+            add(share * error * s[EARLIER + lane], w, PRODUCTS + lane, ints, lane)
+            add(share * (error * error - pick(w, VARIANCE + lane, ints, lane)), w, SPREADS + lane, ints, lane)
     else:
         for lane in range(LANES):
             at = place(ints, lane)
