@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -15,6 +16,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # the same examples every time, and no opinion about how busy the machine is
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fixed")
+
+
+@pytest.fixture
+def in_steps(monkeypatch):
+    """Whole batches are drawn at once also if they are small: what is true of small ones is tested sooner."""
+    monkeypatch.setattr("debandit.engine.steps.WORTH_A_STEP", 50)
 
 
 def pytest_configure(config):

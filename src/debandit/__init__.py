@@ -1,56 +1,37 @@
 """debandit: how biased each arm's mean is after a bandit experiment, and what it is when corrected.
 
-The public names, imported when they are first used.
+The public names, imported when they are first used; the rules are those of `policies`.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from debandit.version import __version__
+from debandit.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from debandit import datasets, estimators, theory, worlds
-    from debandit.checking import Fit, check
-    from debandit.debiasing import debias, debias_all
-    from debandit.errors import DebanditError, InputError, Refused
-    from debandit.identification import Identified, identify
-    from debandit.log import ExperimentLog
-    from debandit.policies import (
-        KLUCB,
-        UCB,
-        Batched,
-        BetaThompson,
-        DecayingEpsilonGreedy,
-        EpsilonGreedy,
-        Exp3,
-        ExploreThenCommit,
-        FixedWeights,
-        Floor,
-        Greedy,
-        MABWiserRule,
-        ObjectRule,
-        PlayTheWinner,
-        Policy,
-        RiverRule,
-        ScoreRule,
-        SelectRule,
-        Softmax,
-        SuccessiveElimination,
-        ThompsonSampling,
-        ThompsonVariance,
-        TopTwoThompson,
-        TSPostDiff,
-        UCBTuned,
-        Uniform,
-        WarmUp,
-    )
-    from debandit.readers import read_log
-    from debandit.result import Debiased
-    from debandit.simulation import Runs, simulate
-    from debandit.study import Study
+    from debandit import datasets as datasets
+    from debandit import estimators as estimators
+    from debandit import theory as theory
+    from debandit import worlds as worlds
+    from debandit.checking import Fit as Fit
+    from debandit.checking import check as check
+    from debandit.debiasing import debias as debias
+    from debandit.debiasing import debias_all as debias_all
+    from debandit.errors import DebanditError as DebanditError
+    from debandit.errors import InputError as InputError
+    from debandit.errors import Refused as Refused
+    from debandit.identification import Identified as Identified
+    from debandit.identification import identify as identify
+    from debandit.log import ExperimentLog as ExperimentLog
+    from debandit.policies import *  # noqa: F403 - the table of contents of the rules
+    from debandit.readers import read_log as read_log
+    from debandit.result import Debiased as Debiased
+    from debandit.simulation import Runs as Runs
+    from debandit.simulation import simulate as simulate
+    from debandit.study import Study as Study
 
 _MODULES = ("datasets", "estimators", "theory", "worlds")
-_HOMES = {  # all other names are those of policies
+_HOMES = {  # of all other names that are not those of rules
     "check": "checking",
     "Fit": "checking",
     "debias": "debiasing",
@@ -68,64 +49,18 @@ _HOMES = {  # all other names are those of policies
     "Study": "study",
 }
 
-__all__ = [
-    "KLUCB",
-    "UCB",
-    "Batched",
-    "BetaThompson",
-    "DebanditError",
-    "Debiased",
-    "DecayingEpsilonGreedy",
-    "EpsilonGreedy",
-    "Exp3",
-    "ExperimentLog",
-    "ExploreThenCommit",
-    "Fit",
-    "FixedWeights",
-    "Floor",
-    "Greedy",
-    "Identified",
-    "InputError",
-    "MABWiserRule",
-    "ObjectRule",
-    "PlayTheWinner",
-    "Policy",
-    "Refused",
-    "RiverRule",
-    "Runs",
-    "ScoreRule",
-    "SelectRule",
-    "Softmax",
-    "Study",
-    "SuccessiveElimination",
-    "TSPostDiff",
-    "ThompsonSampling",
-    "ThompsonVariance",
-    "TopTwoThompson",
-    "UCBTuned",
-    "Uniform",
-    "WarmUp",
-    "__version__",
-    "check",
-    "datasets",
-    "debias",
-    "debias_all",
-    "estimators",
-    "identify",
-    "read_log",
-    "simulate",
-    "theory",
-    "worlds",
-]
-
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"debandit.{name}")
-    if name in __all__:
-        return getattr(importlib.import_module(f"debandit.{_HOMES.get(name, 'policies')}"), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"debandit.{_HOMES[name]}"), name)
+    if name == "__all__":
+        return __dir__()
+    if not name.startswith("_") and name in (policies := importlib.import_module("debandit.policies")).CLASSES:
+        return getattr(policies, name)
     raise AttributeError(f"module 'debandit' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted((*_MODULES, *_HOMES, *importlib.import_module("debandit.policies").CLASSES, "__version__"))

@@ -1,6 +1,7 @@
 """What is kept of compiled code never changes an answer: damaged, foreign, forged or stale, it is compiled anew."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -58,11 +59,24 @@ def foreign(_):
     ("what", "damaged"),
     [("*.run-*.nbi", truncated), ("*.run-*.nbc", flipped), ("*.run-*.nbc", foreign), ("seal*", foreign)],
 )
-def test_damage_leads_to_a_new_compile(filled, what, damaged):
-    """Also if it is a single bit of the code itself, which numba would run; afterwards the cache is as good as new."""
-    cache, first = filled
+def test_what_is_damaged_is_removed(filled, tmp_path, what, damaged):
+    """And, if the seal is damaged, everything that it vouched for."""
+    cache = shutil.copytree(filled[0], tmp_path / "cache")
     (path,) = cache.rglob(what)
     path.write_bytes(damaged(path.read_bytes()))
+    before = {name.relative_to(cache) for name in contents(cache) if name.suffix in (".nbi", ".nbc", ".py")}
+    look = "from debandit.engine.keeping import kept_directory; kept_directory()"
+    environment = {**os.environ, "DEBANDIT_CACHE_DIR": str(cache)}
+    subprocess.run([sys.executable, "-c", look], check=True, env=environment)
+    after = {name.relative_to(cache) for name in contents(cache)}
+    assert before - after == (before if what == "seal*" else {path.relative_to(cache)})
+
+
+def test_damage_leads_to_a_new_compile(filled):
+    """Also if it is a single bit of the code itself, which numba would run; afterwards the cache is as good as new."""
+    cache, first = filled
+    (path,) = cache.rglob("*.run-*.nbc")
+    path.write_bytes(flipped(path.read_bytes()))
     mended = run(cache)
     assert (mended.stdout, mended.stderr.strip()) == (first.stdout, SAID)
     again = run(cache)

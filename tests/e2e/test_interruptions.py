@@ -15,7 +15,7 @@ from debandit.engine.processes import process_pool
 
 STUDY = """
 horizon = [40, 50]
-experiments = 6000
+experiments = 3000
 runs = 200
 methods = ["naive", "gaussian", "efron", "ipw"]
 histogram = {low = 0, high = 1, bins = 10}
@@ -24,7 +24,7 @@ policy = "epsilon_greedy(epsilon={epsilon})"
 world = "bernoulli(means=[0.3, 0.6])"
 grid.epsilon = [0.05, 0.1, 0.2]
 """
-KILLS = 24
+KILLS = 12
 INTERRUPTED = (130, -signal.SIGINT)  # Python itself may prefer the second, which is the same to a shell
 FILES = ("rows.csv", "rows.parquet", "table.md", "figure.svg")
 

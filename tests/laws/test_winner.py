@@ -39,6 +39,7 @@ def test_two_arms_exactly(rule):
     assert abs(bias[1] - arms[1]) > 2 * Z * error[1]
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_large_batches_and_objects_count_alike():
     """Steps of whole batches are another code; so are Python objects, in tests/unit/test_winner_table.py."""
     policy = db.Batched(db.EpsilonGreedy(0.2), size=100)

@@ -11,7 +11,7 @@ import pytest
 from catalogue import OTHERS, RULES, WORLDS, Z, replayed, z_scores
 
 import debandit as db
-from debandit.engine import conditions
+from debandit.engine import steps
 from debandit.policies.history import History
 from debandit.theory.dynamic import exact_two_arms
 
@@ -265,9 +265,9 @@ def test_steps_of_whole_batches_are_the_rounds(wrapped, monkeypatch):
     policy = STEPPED[wrapped]
     worlds = [db.worlds.Bernoulli([0.3, 0.5, 0.45])] + [NORMAL] * (not policy.binary_rewards)
     for place in worlds:
-        monkeypatch.setattr(conditions, "LARGE", 50)
+        monkeypatch.setattr(steps, "WORTH_A_STEP", 50)
         fast = db.simulate(policy, place, horizon=300, runs=4000, seed=8)
-        monkeypatch.setattr(conditions, "LARGE", 10**9)
+        monkeypatch.setattr(steps, "WORTH_A_STEP", 10**9)
         slow = db.simulate(policy, place, horizon=300, runs=20_000, seed=9)
 
         def moments(runs):
@@ -281,6 +281,7 @@ def test_steps_of_whole_batches_are_the_rounds(wrapped, monkeypatch):
         assert np.abs(z_scores(three - two, three_error, two_error)).max() > 2 * Z
 
 
+@pytest.mark.usefixtures("in_steps")
 def test_steps_are_repeatable_whatever_the_threads_and_the_number_of_runs():
     policy = STEPPED["thompson"]
     one, two = (db.simulate(policy, NORMAL, horizon=300, runs=1000, seed=8, threads=n) for n in (1, 2))

@@ -57,11 +57,12 @@ def test_real_world_bias(key):
             assert np.abs(z_scores(runs.bias() - REFERENCE[key][name][0], runs.bias_se())).max() < Z
 
 
-def estimated_bias(key, world, declared, logs=3000, seed=32):
+def estimated_bias(key, world, declared, logs=1700, seed=32):
     """Mean and standard error over simulated logs of the bias that `debias` estimates under the declared rule."""
     runs = db.simulate(POLICIES[key[0]], world_of(*key[1:]), horizon=100, runs=logs, seed=seed, paths=True)
     unseen = (0.0, 0.0)  # the reference gives arms without a reward the constant 0
-    results = db.debias([runs.log(i) for i in range(logs)], declared, world=world, runs=100, seed=seed, unseen=unseen)
+    options = {"world": world, "runs": 100, "seed": seed, "unseen": unseen, "interval": "none"}
+    results = db.debias_all([runs.log(i) for i in range(logs)], declared, **options)
     bias = np.array([result.bias for result in results])
     count = np.isfinite(bias).sum(axis=0)
     return np.nanmean(bias, axis=0), np.nanstd(bias, axis=0, ddof=1) / np.sqrt(count)

@@ -224,6 +224,7 @@ class Interrupting:
     [db.UCB(), db.ExploreThenCommit(3), db.Batched(db.EpsilonGreedy(), size=60), object_rules.Confident()],
     ids=lambda policy: policy.name,
 )
+@pytest.mark.usefixtures("in_steps")
 def test_squares_and_variances_are_those_of_the_rewards(policy, world):
     """The mean of squares / pulls is the variance of the world, and of one pull there is none. Control: another world.
 
@@ -246,6 +247,7 @@ def test_squares_and_variances_are_those_of_the_rewards(policy, world):
 
 
 @pytest.mark.parametrize("policy", [db.UCB(), db.ExploreThenCommit(3), db.Batched(db.UCB(), size=60)], ids=str)
+@pytest.mark.usefixtures("in_steps")
 def test_the_same_run_whatever_its_company(policy):
     """Run 0 of world 2 is the same among one run of each world and among many."""
     world = db.worlds.Normal([[1, 2], [3, 1], [0, 0]], [[1, 1], [2, 1], [1, 1]])

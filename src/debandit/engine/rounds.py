@@ -52,7 +52,7 @@ def _run(
     world = LoopWorld(kind, law, np.require(pool, requirements="W"), np.require(pool_start, requirements="W"))
     rounds = int(rule.numbers[-1])
     path = (np.empty((len(who), rounds), np.int32), np.empty((len(who), rounds))) if paths else no_rounds(len(who))
-    played = Played(np.empty((kept, experiment.arm_count, len(who))), *path)
+    played = Played(np.zeros((kept, experiment.arm_count, len(who))), *path)  # zeros, also if it is stopped
     space = _space(experiment.arm_count, experiment.rule.state_size, experiment.conditions.longest_batch)
     load(name)(np.require(who, requirements=("C", "W")), experiment.keys, world, rule, space, played, stop)
     return played

@@ -18,11 +18,14 @@ from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import generators, run_words
 
 
+WORTH_A_STEP = 1000  # rounds of a batch on average; the compiled loop plays fewer in less time than a step takes
+
+
 def can_step(experiment: Experiment) -> bool:
-    """Whether batches are large, the rule goes by totals, and the world's sums can be drawn."""
-    conditions = experiment.conditions
-    by_totals = experiment.policy.by_totals and not conditions.commit
-    return by_totals and conditions.in_large_batches and _drawable(experiment.world)
+    """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn."""
+    conditions, ends = experiment.conditions, experiment.conditions.ends
+    large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
+    return large and experiment.policy.by_totals and not conditions.commit and _drawable(experiment.world)
 
 
 def _drawable(world: WorldData) -> bool:

@@ -5,26 +5,33 @@ import re
 from debandit import spec
 from debandit.engine.binding import import_file
 from debandit.errors import InputError, shorten
-from debandit.policies.adapters import MABWiserRule, RiverRule
-from debandit.policies.beta_thompson import BetaThompson
-from debandit.policies.etc import ExploreThenCommit
-from debandit.policies.exp3 import Exp3
-from debandit.policies.fixed_weights import FixedWeights, Uniform
-from debandit.policies.greedy import DecayingEpsilonGreedy, EpsilonGreedy, Greedy
-from debandit.policies.kl_ucb import KLUCB
-from debandit.policies.object_rules import ObjectRule
-from debandit.policies.own_rules import ScoreRule, SelectRule
-from debandit.policies.play_the_winner import PlayTheWinner
-from debandit.policies.policy import Policy
-from debandit.policies.softmax import Softmax
-from debandit.policies.successive_elimination import SuccessiveElimination
-from debandit.policies.thompson import ThompsonSampling
-from debandit.policies.thompson_variance import ThompsonVariance
-from debandit.policies.top_two_thompson import TopTwoThompson
-from debandit.policies.ts_postdiff import TSPostDiff
-from debandit.policies.ucb import UCB
-from debandit.policies.ucb_tuned import UCBTuned
-from debandit.policies.wrappers import Batched, Floor, WarmUp
+from debandit.policies.adapters import MABWiserRule as MABWiserRule
+from debandit.policies.adapters import RiverRule as RiverRule
+from debandit.policies.beta_thompson import BetaThompson as BetaThompson
+from debandit.policies.etc import ExploreThenCommit as ExploreThenCommit
+from debandit.policies.exp3 import Exp3 as Exp3
+from debandit.policies.fixed_weights import FixedWeights as FixedWeights
+from debandit.policies.fixed_weights import Uniform as Uniform
+from debandit.policies.greedy import DecayingEpsilonGreedy as DecayingEpsilonGreedy
+from debandit.policies.greedy import EpsilonGreedy as EpsilonGreedy
+from debandit.policies.greedy import Greedy as Greedy
+from debandit.policies.kl_ucb import KLUCB as KLUCB
+from debandit.policies.object_rules import ObjectRule as ObjectRule
+from debandit.policies.own_rules import ScoreRule as ScoreRule
+from debandit.policies.own_rules import SelectRule as SelectRule
+from debandit.policies.play_the_winner import PlayTheWinner as PlayTheWinner
+from debandit.policies.policy import Policy as Policy
+from debandit.policies.softmax import Softmax as Softmax
+from debandit.policies.successive_elimination import SuccessiveElimination as SuccessiveElimination
+from debandit.policies.thompson import ThompsonSampling as ThompsonSampling
+from debandit.policies.thompson_variance import ThompsonVariance as ThompsonVariance
+from debandit.policies.top_two_thompson import TopTwoThompson as TopTwoThompson
+from debandit.policies.ts_postdiff import TSPostDiff as TSPostDiff
+from debandit.policies.ucb import UCB as UCB
+from debandit.policies.ucb_tuned import UCBTuned as UCBTuned
+from debandit.policies.wrappers import Batched as Batched
+from debandit.policies.wrappers import Floor as Floor
+from debandit.policies.wrappers import WarmUp as WarmUp
 
 _CLASSES: tuple[type[Policy], ...] = (
     ExploreThenCommit,
@@ -47,6 +54,7 @@ _CLASSES: tuple[type[Policy], ...] = (
     FixedWeights,
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
+CLASSES = [name for name, value in vars().copy().items() if isinstance(value, type) and issubclass(value, Policy)]
 WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in (Batched, Floor, WarmUp)}
 ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
 
@@ -93,39 +101,3 @@ def _rules_of(file: str, where: str) -> dict[str, type[Policy]]:
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, Policy) and value.__module__ == module.__name__
     }
-
-
-__all__ = [
-    "ADAPTERS",
-    "KLUCB",
-    "RULES",
-    "UCB",
-    "WRAPPERS",
-    "Batched",
-    "BetaThompson",
-    "DecayingEpsilonGreedy",
-    "EpsilonGreedy",
-    "Exp3",
-    "ExploreThenCommit",
-    "FixedWeights",
-    "Floor",
-    "Greedy",
-    "MABWiserRule",
-    "ObjectRule",
-    "PlayTheWinner",
-    "Policy",
-    "RiverRule",
-    "ScoreRule",
-    "SelectRule",
-    "Softmax",
-    "SuccessiveElimination",
-    "TSPostDiff",
-    "ThompsonSampling",
-    "ThompsonVariance",
-    "TopTwoThompson",
-    "UCBTuned",
-    "Uniform",
-    "WarmUp",
-    "as_policy",
-    "rules_in_files",
-]
