@@ -13,6 +13,7 @@ from debandit.errors import InputError, listed, shorten
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round's among them
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +51,56 @@ class ExperimentLog:
         batches: Iterable[Any] | None = None,
     ) -> None:
         names = [_checked_label(arm) for arm in arms]
+        places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+        codes = np.fromiter((places[name] for name in names), np.int32, len(names))
+        named: Coded | None = None
+        if batches is not None:
+            texts = [str(batch) for batch in batches]
+            numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+            named = list(numbers), np.fromiter((numbers[text] for text in texts), np.int32, len(texts))
+        self._fill(list(places), codes, rewards, labels, propensities, named)
+
+    @classmethod
+    def of_codes(
+        cls,
+        names: Sequence[str],
+        codes: ArrayLike,
+        rewards: ArrayLike,
+        *,
+        labels: Sequence[Any] | None = None,
+        propensities: ArrayLike | None = None,
+        batches: Coded | None = None,
+    ) -> "ExperimentLog":
+        """The same where each round's arm, and its batch, is a place in a list of names."""
+        log = cls.__new__(cls)
+        log._fill(names, np.asarray(codes), rewards, labels, propensities, batches)
+        return log
+
+    def _fill(
+        self,
+        names: Sequence[str],
+        codes: NDArray[Any],
+        rewards: ArrayLike,
+        labels: Sequence[Any] | None,
+        propensities: ArrayLike | None,
+        batches: Coded | None,
+    ) -> None:
         values = _checked_rewards(rewards)
-        if len(names) != len(values):
-            raise InputError(f"{len(names)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
-        sizes = None if batches is None else _batch_sizes(batches, len(values))
+        if len(codes) != len(values):
+            raise InputError(f"{len(codes)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
+        sizes = None if batches is None else _batch_sizes(*batches, len(values))
         recorded = None if propensities is None else _checked_propensities(propensities, len(values))
-        known = _checked_labels(dict.fromkeys(names) if labels is None else labels, given=labels is not None)
+        seen, first = np.unique(codes, return_index=True)
+        appeared = [names[code] for code in seen[np.argsort(first)]]
+        known = _checked_labels(appeared if labels is None else labels, given=labels is not None)
         place = {label: index for index, label in enumerate(known)}
-        strangers = sorted(set(names) - set(known))
+        strangers = sorted(set(appeared) - set(known))
         if strangers:
             raise InputError(
                 f"the arm {shorten(strangers[0])!r} is in the log but not in the list of arms",
                 remedy="List every arm of the experiment.",
             )
-        index = np.fromiter((place[name] for name in names), np.int64, len(names))
+        index = np.array([place.get(name, -1) for name in names], np.int64)[codes]
         pulls = np.bincount(index, minlength=len(known))
         with np.errstate(invalid="ignore"):
             means = np.bincount(index, values, len(known)) / pulls
@@ -80,6 +117,13 @@ class ExperimentLog:
             binary=bool(np.isin(values, (0.0, 1.0)).all()),
             rounds=Rounds(index, values, recorded, sizes),
         )
+
+    @classmethod
+    def of(cls, given: Any, **columns: Any) -> "ExperimentLog":
+        """The log in a data frame, a mapping of columns or a file; see `read_log` for the names of `columns`."""
+        from debandit.readers import read_log
+
+        return read_log(given, **columns)
 
     @classmethod
     def from_summaries(
@@ -230,24 +274,22 @@ def _checked_propensities(propensities: ArrayLike, count: int) -> Floats:
     return values
 
 
-def _batch_sizes(batches: Iterable[Any], count: int) -> tuple[int, ...]:
-    """The lengths of runs of equal names, each of which must be one batch."""
-    names = [str(batch) for batch in batches]
-    if len(names) != count:
+def _batch_sizes(names: Sequence[str], batches: NDArray[Any], count: int) -> tuple[int, ...]:
+    """The lengths of runs of equal numbers, each of which must be one batch."""
+    if len(batches) != count:
         raise InputError(
-            f"{len(names)} batches for {count} rounds", where="batches", remedy="Name that of every round."
+            f"{len(batches)} batches for {count} rounds", where="batches", remedy="Name that of every round."
         )
-    starts = [0] + [i for i in range(1, count) if names[i] != names[i - 1]]
-    seen: set[str] = set()
-    for start in starts:
-        if names[start] in seen:
-            raise InputError(
-                f"the batch {shorten(names[start])!r} goes on in round {start + 1}, after another one",
-                where="batches",
-                remedy="Sort the rounds by time (--time), and give batches different names.",
-            )
-        seen.add(names[start])
-    return tuple(int(size) for size in np.diff([*starts, count]))
+    starts = np.append(0, np.flatnonzero(np.diff(batches)) + 1)
+    _, first = np.unique(batches[starts], return_index=True)
+    if len(first) < len(starts):
+        again = starts[np.setdiff1d(np.arange(len(starts)), first)[0]]
+        raise InputError(
+            f"the batch {shorten(names[batches[again]])!r} goes on in round {again + 1}, after another one",
+            where="batches",
+            remedy="Sort the rounds by time (--time), and give batches different names.",
+        )
+    return tuple(np.diff(np.append(starts, count)).tolist())
 
 
 def _checked_label(label: Any) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from debandit.demo import save_log
 from debandit.study.reading import CELL_KEYS, STUDY_KEYS
 from debandit.study.rows import FIELDS
 
@@ -24,7 +25,10 @@ def execute(command, cwd):
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    return tmp_path_factory.mktemp("readme")
+    """With the README's log, which other pages use, too; each worker of the tests has its own."""
+    folder = tmp_path_factory.mktemp("readme")
+    save_log(folder / "trial.csv")
+    return folder
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,10 @@ def test_what_batches_need(days):
     assert "the log has batches, but ucb hears of every reward at once" in fails(
         2, "debias", days, "--batch", "day", "--policy", "ucb"
     )
-    assert "--batch COLUMN" in fails(2, "debias", days, "--policy", RULE)
+    run("debias", days, "--policy", RULE)  # guesses the column
+    nameless = days.with_name("nameless.csv")
+    nameless.write_text(days.read_text().replace("day,arm", "tag,arm"))
+    assert "--batch COLUMN" in fails(2, "debias", nameless, "--policy", RULE)
     assert "both the rule and the log have batches" in fails(
         2, "check", days, "--batch", "day", "--policy", "batched(ucb, size=5)"
     )

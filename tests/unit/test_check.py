@@ -214,7 +214,7 @@ def test_what_a_batched_rule_knew(ucb_log):
 
 def test_what_cannot_be_checked(ucb_log):
     for log, policy, options, message in (
-        ("trial.csv", "ucb", {}, "needs an ExperimentLog"),
+        ("trial.csv", "ucb", {}, "no such file"),
         (ucb_log, "beta_thompson", {}, "0/1 rewards"),
         (ucb_log, "etc(pulls=51)", {}, "102 initial pulls"),
         (ucb_log, "ucb", {"seed": -1}, "seed"),

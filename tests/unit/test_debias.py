@@ -162,7 +162,7 @@ def test_what_does_not_fit_is_refused(log):
     for world in ("auto", "efron"):
         assert db.debias(binary, db.BetaThompson(), world=world, runs=100).runs == 100
     for other in ("trial.csv", [log, 5]):
-        with pytest.raises(db.InputError, match="needs an ExperimentLog"):
+        with pytest.raises(db.InputError, match=r"no such file|is not a log"):
             db.debias(other, db.UCB())
     with pytest.raises(db.InputError, match="200 initial pulls"):
         db.debias(log, db.ExploreThenCommit(pulls=100))
@@ -208,7 +208,7 @@ def test_debias_all(log):
     assert db.debias_all([], db.UCB()) == []
     assert len(db.debias_all(log, db.UCB(), runs=200)) == 1
     for bad in (None, 5, "trial.csv"):
-        with pytest.raises(db.InputError, match="needs an ExperimentLog"):
+        with pytest.raises(db.InputError, match=r"no such file|is not a log"):
             db.debias_all(bad, db.UCB())
 
 

@@ -156,17 +156,17 @@ def test_propensities_from_a_file(tmp_path):
     path.write_text("t,arm,reward,p\n2,B,1,0.25\n1,A,0,1\n")
     log = db.read_log(path, time="t", propensity="p")
     assert log.rounds.propensities.tolist() == [1, 0.25]
-    assert db.read_log(path).rounds.propensities is None
+    assert db.read_log(path, time="none").rounds.propensities is None
     for content, options, message in [
         (
             "arm,reward,p\nA,1,0.5\nB,0,0\nA,0,2\n",
             {},
-            r"line 3: .*'0', not a probability above 0(.|\n)*2 such rows: line 3, 4",
+            r"row 3: .*'0', not a probability above 0(.|\n)*2 such rows: row 3, 4",
         ),
-        ("arm,reward,p\nA,1,0.5\nB,0,\n", {}, "line 3: .*is missing"),
-        ("arm,reward,p\nA,1,0.5\nB,0,half\n", {}, "line 3: .*'half', not a probability"),
+        ("arm,reward,p\nA,1,0.5\nB,0,\n", {}, "row 3: .*is missing"),
+        ("arm,reward,p\nA,1,0.5\nB,0,half\n", {}, "row 3: .*'half', not a probability"),
         ("arm,reward,prop\nA,1,0.5\nB,0,1\n", {}, r"no column 'p'(.|\n)*columns are: arm, reward, prop"),
-        ("arm,reward,p\nA,1,0.5\nB,0,1\n", {"propensity": "reward"}, "cannot be the column 'reward'"),
+        ("arm,reward,p\nA,1,0.5\nB,0,1\n", {"propensity": "reward"}, "cannot be the same column 'reward'"),
     ]:
         path.write_text(content)
         with pytest.raises(db.InputError, match=message):

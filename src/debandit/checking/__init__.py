@@ -18,6 +18,7 @@ from debandit.checks import checked_seed, checked_whole
 from debandit.errors import InputError, Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
+from debandit.readers import logs_of
 from debandit.simulation import enough_rounds
 from debandit.worlds import Unseen
 
@@ -42,9 +43,9 @@ def check(
     decide only if nothing else can: if only they are known, or the rule does not say how likely its choices are.
     `unseen=(mean, sd)` gives arms without a reward a world, as in `debias`; without it their counts are not compared.
     """
-    if not isinstance(log, ExperimentLog):
-        raise InputError("check needs an ExperimentLog", where="log", remedy="See read_log.")
-    rule, stand_in = as_policy(policy).in_log(log), None if unseen is None else Unseen.of(unseen)
+    declared = as_policy(policy)
+    (log,) = logs_of([log], batched=declared.needs_batches)
+    rule, stand_in = declared.in_log(log), None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
     enough_rounds(rule, len(log.labels), log.horizon)
     if rule.binary_rewards and not log.binary:

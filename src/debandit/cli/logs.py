@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from debandit.cli.options import WithListing, WithRules, log_and_policy, log_file, policy_of, settings, where_to_work
+from debandit.cli.options import (
+    WithListing,
+    WithRules,
+    log_and_policy,
+    log_file,
+    log_of,
+    policy_of,
+    settings,
+    where_to_work,
+)
 from debandit.errors import InputError
 
 Columns = dict[str, Any]
@@ -18,7 +27,7 @@ Columns = dict[str, Any]
 @where_to_work
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 def debias(
-    log: str,
+    log: tuple[str, ...],
     columns: Columns,
     policy: str,
     world: str,
@@ -29,19 +38,19 @@ def debias(
 ) -> None:
     """Correct the arm means of a logged experiment.
 
-    The log is a CSV file with one row per round in the order of time. The rule is run again, many times, in a world
+    The log is a table with one row per round in the order of time: CSV, TSV, Parquet, Arrow or JSON lines, also
+    compressed; - is standard input. The rule is run again, many times, in a world
     built from the log, where the truth is known; the bias seen there is taken off the real means. A log that the rule
     cannot have made is refused.
     """
     from debandit.debiasing import debias as run
     from debandit.executors import chosen
     from debandit.files import check_target
-    from debandit.readers import read_log
     from debandit.worlds import as_bootstrap
 
     made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
-    data = read_log(log, **columns)
-    if json_path is not None and check_target(json_path) == Path(os.path.realpath(log)):
+    data = log_of(log, columns, batched=made_by.needs_batches)
+    if json_path is not None and check_target(json_path) in [Path(os.path.realpath(path)) for path in log]:
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     with chosen(workers, cluster) as executor:
         result = run(data, made_by, world=bootstrap, executor=executor, **options)
@@ -53,26 +62,24 @@ def debias(
 @click.command(cls=WithRules)
 @log_and_policy
 @settings("unseen", "seed", "threads")
-def check(log: str, columns: Columns, policy: str, **options: Any) -> None:
+def check(log: tuple[str, ...], columns: Columns, policy: str, **options: Any) -> None:
     """Did this rule make this log? Ends with the exit code 0 if it may have, with 1 if not.
 
     A correction with the wrong rule is worthless. Choices that the rule never makes are listed, the first one with the
     rule's scores; the choices of a randomised rule are tested. So are the rewards, for drift and dependence.
     """
     from debandit.checking import check as run
-    from debandit.readers import read_log
 
     made_by = policy_of(policy)
-    fit = run(read_log(log, **columns), made_by, **options)
+    fit = run(log_of(log, columns, batched=made_by.needs_batches), made_by, **options)
     click.echo(str(fit))
     click.get_current_context().exit(0 if fit.fits else 1)
 
 
 @click.command()
 @log_file
-def identify(log: str, columns: Columns) -> None:
+def identify(log: tuple[str, ...], columns: Columns) -> None:
     """Say which built-in rule, with which options, explains a log best, and how sure one can be."""
     from debandit.identification import identify as run
-    from debandit.readers import read_log
 
-    click.echo(str(run(read_log(log, **columns))))
+    click.echo(str(run(log_of(log, columns))))

@@ -12,6 +12,7 @@ from debandit.errors import InputError, printable, shorten
 from debandit.settings import OPTIONS
 
 if TYPE_CHECKING:
+    from debandit.log import ExperimentLog
     from debandit.policies import Policy
 
 Command = Callable[..., None]
@@ -121,24 +122,42 @@ def log_and_policy(command: Command) -> Command:
 
 
 def log_file(command: Command) -> Command:
-    """The log and its columns, which the command gets as `log`, a path, and `columns`, the options of `read_log`."""
+    """The log and its columns, which the command gets as `log`, paths, and `columns`, the options of `read`."""
 
     @functools.wraps(command)
     def with_columns(**given: Any) -> None:
-        columns = {name: given.pop(name) for name in ("arm", "reward", "time", "arms", "batch") if name in given}
+        names = ("arm", "reward", "time", "arms", "batch", "missing")
+        columns = {name: given.pop(name) for name in names if name in given}
         command(columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
 
     for option in (
         click.option(
             "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
         ),
+        click.option(
+            "--missing",
+            type=click.Choice(["refuse", "drop"]),
+            default="refuse",
+            show_default=True,
+            help="What to do with rows that lack a value.",
+        ),
         click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
-        click.option("--reward", default="reward", show_default=True, metavar="COLUMN", help="Column of the rewards."),
-        click.option("--arm", default="arm", show_default=True, metavar="COLUMN", help="Column of the arms."),
-        click.argument("log", metavar="LOG.csv"),
+        click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
+        click.option("--arm", metavar="COLUMN", help="Column of the arms.  [default: guessed from the names]"),
+        click.argument("log", metavar="LOG...", nargs=-1, required=True),
     ):
         with_columns = option(with_columns)
     return with_columns
+
+
+def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, batched: bool = False) -> "ExperimentLog":
+    """The log in these files. What was guessed is said."""
+    from debandit.readers.reading import read
+
+    found = read(list(paths), **columns, batched=batched)
+    for note in found.notes:
+        click.echo(printable(note), err=True)
+    return found.log
 
 
 def policy_of(text: str) -> "Policy":

@@ -5,15 +5,15 @@ and its interval (`cases`); then come the runs (`running`), and what they say is
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from debandit.debiasing.cases import cases_of
 from debandit.debiasing.results import bootstrapped, reordered
 from debandit.debiasing.running import estimated_biases
-from debandit.errors import InputError
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
+from debandit.readers import are_several, logs_of
 from debandit.result import Debiased
 from debandit.settings import BOOTSTRAP, OPTIONS, checked_options
 
@@ -35,14 +35,15 @@ def _with_options(function: Function) -> Function:
 
 
 @overload
-def debias(log: ExperimentLog, policy: Policy | str, **options: Any) -> Debiased: ...
+def debias(log: list[ExperimentLog], policy: Policy | str, **options: Any) -> list[Debiased]: ...
 @overload
-def debias(log: Iterable[ExperimentLog], policy: Policy | str, **options: Any) -> list[Debiased]: ...
+def debias(log: Any, policy: Policy | str, **options: Any) -> Debiased: ...
 @_with_options
-def debias(
-    log: ExperimentLog | Iterable[ExperimentLog], policy: Policy | str, **options: Any
-) -> Debiased | list[Debiased]:
-    """Estimate and remove the bias of each arm's sample mean. A list of logs gives a list, as `debias_all` does.
+def debias(log: Any, policy: Policy | str, **options: Any) -> Debiased | list[Debiased]:
+    """Estimate and remove the bias of each arm's sample mean.
+
+    The log is an `ExperimentLog`, a data frame, or the path of a file, whose columns are guessed (see `read_log`). A
+    list of logs gives a list, as `debias_all` does.
 
     First the policy is checked against the log (see `check`). A log that it cannot have made is refused, unless
     `force`d; if it is unlikely to have made the log, the result has a warning.
@@ -60,21 +61,18 @@ def debias(
     docs/runs.md the control variates.
     """
     results = debias_all(log, policy, **options)
-    return results[0] if isinstance(log, ExperimentLog) else results
+    return results if are_several(log) else results[0]
 
 
 @_with_options
-def debias_all(logs: ExperimentLog | Iterable[ExperimentLog], policy: Policy | str, **options: Any) -> list[Debiased]:
+def debias_all(logs: Any, policy: Policy | str, **options: Any) -> list[Debiased]:
     """Estimate and remove the biases of many logs of one policy, all at once, with the options of `debias`.
 
     The random numbers of a log depend on the seed and on its place in the list, counted from `log_index`. In more than
     20 logs, only those that are impossible under a policy without randomness are found and refused.
     """
     ran, (settings, work) = as_policy(policy), checked_options(options)
-    given = list(logs) if isinstance(logs, Iterable) else [logs]
-    if not all(isinstance(log, ExperimentLog) for log in given):
-        raise InputError("debias needs an ExperimentLog or a list of them", where="log", remedy="See read_log.")
-    cases = cases_of(given, ran, settings, work)
+    cases = cases_of(logs_of(logs, batched=ran.needs_batches), ran, settings, work)
     return bootstrapped(cases, work) if settings.method == BOOTSTRAP else reordered(cases, work)
 
 

@@ -60,6 +60,11 @@ class Policy(ABC):
         """The conditions under which it is played."""
         return Conditions(self.opening)
 
+    @property
+    def needs_batches(self) -> bool:
+        """Whether the log must say what its batches were."""
+        return False
+
     def in_log(self, log: ExperimentLog) -> "Policy":
         """The rule as it ran in this log's batches, if it has any."""
         if log.batch_sizes is not None:

@@ -71,6 +71,10 @@ class Wrapper(Policy):
         return self.core.by_totals
 
     @property
+    def needs_batches(self) -> bool:
+        return any(isinstance(layer, Batched) and layer.size is None for layer in self.layers)
+
+    @property
     def fingerprint(self) -> str:
         return f"{self}\0{self.core.fingerprint}"
 

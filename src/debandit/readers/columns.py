@@ -1,0 +1,102 @@
+"""Which column is what: as the options say, else as people call them."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from debandit.errors import InputError, listed, shorten
+
+NAMES = {  # what people call them; a name after a bar is not as good as one before it
+    "arm": "arm action variant variation variation_id treatment condition item_id decision chosen_action",
+    "reward": "reward outcome y click clicked success conversion converted cost | value revenue",
+    "time": "time timestamp date round t",
+    "batch": "batch wave period day",
+    "propensity": "propensity pscore probability action_prob",
+    "pulls": "pulls n users visitors trials exposures impressions",
+    "successes": "successes conversions clicks",
+    "user": "user user_id userid uid visitor_id customer customer_id subject subject_id participant",
+}
+NEGATED = "cost"
+
+
+class Roles(NamedTuple):
+    """The column of each role, what was guessed, and what else is worth a word."""
+
+    columns: dict[str, str]
+    guessed: dict[str, str]
+    notes: list[str]
+
+    @property
+    def line(self) -> str:
+        """What was guessed, in one line."""
+        return "reading " + ", ".join(f"{role} = {shorten(column)}" for role, column in self.guessed.items())
+
+
+def roles_of(
+    columns: list[str], given: Mapping[str, str | None], needed: Sequence[str], wanted: Sequence[str], where: str
+) -> Roles:
+    """The columns that the options name, and a guess for what is `needed`, or `wanted` if it is there, besides."""
+    named = {role: column for role, column in given.items() if column is not None}
+    for role, column in named.items():
+        _find(column, columns, where, f"--{role}")
+    twice = [(one, two) for one in named for two in named if one < two and named[one] == named[two]]
+    for one, two in twice:
+        what = f"{one} and {two} cannot be the same column {shorten(named[one])!r}"
+        raise InputError(what, where=f"--{one}, --{two}")
+    guessed, notes = {}, []
+    for role in (*needed, *wanted):
+        if role in named:
+            continue
+        found, others = _guess(role, [c for c in columns if c not in named.values()], where, role in needed)
+        if found is not None:
+            guessed[role] = found
+        if others and role == "reward":
+            notes.append(f"not used: {listed(others)}")
+        if found is None and role in needed:
+            taken = [(other, c) for other, c in named.items() if _plain(c) in NAMES[role].split()]
+            if taken:
+                what = f"{taken[0][0]} and {role} cannot be the same column {shorten(taken[0][1])!r}"
+                raise InputError(what, where=where, remedy=f"Name the other with --{role}.")
+            raise _missing(role, columns, where)
+    if "reward" in guessed and _plain(guessed["reward"]) == NEGATED:
+        notes.append(f"the reward is minus the column {shorten(guessed['reward'])!r}")
+    return Roles(named | guessed, guessed, notes)
+
+
+def _guess(role: str, columns: list[str], where: str, needed: bool) -> tuple[str | None, list[str]]:
+    """The column with the best name for a role, and columns with lesser ones."""
+    ranked = [[c for c in columns if _plain(c) in names.split()] for names in NAMES[role].split("|")]
+    best = next((found for found in ranked if found), [])
+    if len(best) > 1 and best.count(best[0]) > 1:
+        _find(best[0], best, where, f"--{role}")
+    if len(best) > 1 and needed:
+        both = " and ".join(repr(shorten(c)) for c in best[:2])
+        remedy = f"Say which: --{role} {shorten(best[0])}"
+        raise InputError(f"the columns {both} may both be the {role}", where=where, remedy=remedy)
+    return (best[0] if len(best) == 1 else None), [c for found in ranked for c in found if c not in best]
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _missing(role: str, columns: list[str], where: str) -> InputError:
+    near = difflib.get_close_matches(role, {_plain(c): c for c in columns[:1000]}, 1, 0.5)
+    original = {_plain(c): c for c in reversed(columns[:1000])}
+    hint = f"Did you mean --{role} {shorten(original[near[0]])}? " if near else f"Name it with --{role}. "
+    return InputError(f"no column {role!r}", where=where, remedy=hint + _shown(columns))
+
+
+def _find(column: str, columns: list[str], where: str, option: str) -> None:
+    if columns.count(column) == 1:
+        return
+    if column in columns:
+        raise InputError(f"the column {shorten(column)!r} appears {columns.count(column)} times", where=where)
+    lowered = {each.lower(): each for each in reversed(columns[:1000])}
+    near = difflib.get_close_matches(column.lower(), lowered, 1, 0.5)
+    hint = f"Did you mean {option} {shorten(lowered[near[0]])}? " if near else f"Name it with {option}. "
+    raise InputError(f"no column {shorten(column)!r}", where=where, remedy=hint + _shown(columns))
+
+
+def _shown(columns: list[str]) -> str:
+    return f"The columns are: {', '.join(shorten(column, 30) for column in columns[:20])}"

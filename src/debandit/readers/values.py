@@ -1,0 +1,149 @@
+"""From cells to labels, numbers and times. What cannot be understood is complained of with its rows."""
+
+import contextlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from debandit.errors import InputError, shorten
+from debandit.readers.sources import Piece
+
+Floats = NDArray[np.float64]
+_WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "false": 0.0, "f": 0.0, "no": 0.0}
+_NUMERIC = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+_SHOWN = 8  # rows that a complaint lists
+
+
+class Labels:
+    """The different labels of a column, numbered in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.ordered = False  # an ordered category, whose order is kept
+        self._places: dict[str, int] = {}
+
+    def codes(self, column: pa.Array) -> NDArray[np.int32]:
+        """The number of each cell's label, -1 where it is missing."""
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        elif column.type.ordered and not self.names:
+            self.ordered = True
+            for label in column.dictionary.to_pylist():
+                self._place(label)
+        texts = column.dictionary.to_pylist()
+        indices = column.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+        if not self.ordered and len(texts) > 1:  # first appearance in the rows, not in the dictionary
+            seen, first = np.unique(indices, return_index=True)
+            for index in seen[np.argsort(first)]:
+                self._place(texts[index] if index < len(texts) else None)
+        places = np.array([*(self._place(text) for text in texts), -1], np.int32)
+        codes: NDArray[np.int32] = places[indices]
+        return codes
+
+    def _place(self, label: Any) -> int:
+        text = _text(label)
+        if not text:
+            return -1
+        if text not in self._places:
+            self._places[text] = len(self.names)
+            self.names.append(text)
+        return self._places[text]
+
+
+def _text(label: Any) -> str:
+    if label is None or label != label:
+        return ""
+    if isinstance(label, bytes):
+        label = label.decode("utf-8", "replace")
+    if isinstance(label, bool):
+        return str(label).lower()
+    return str(label).strip()
+
+
+def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
+    """The cells as numbers, NaN where they are missing or none, and how to show one."""
+    kind = column.type
+    if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _parsed(column)
+    if any(known(kind) for known in _NUMERIC):
+        values: Floats = pc.cast(column, pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        return values, lambda i: "" if not column[i].is_valid else str(column[i].as_py())
+    if pa.types.is_null(kind):
+        return np.full(len(column), np.nan), lambda _: ""
+    return np.full(len(column), np.nan), lambda i: str(column[i].as_py())
+
+
+def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
+    """Text: what Python reads as a number, and true or false in words; each different one is looked at once."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    texts = ["" if text is None else str(text) for text in encoded.dictionary.to_pylist()]
+    values = np.full(len(texts) + 1, np.nan)
+    for i, text in enumerate(texts):
+        plain = text.strip().lower()
+        if plain in _WORDS:
+            values[i] = _WORDS[plain]
+        elif "_" not in plain:
+            with contextlib.suppress(ValueError):
+                values[i] = float(plain)
+    indices = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+    return values[indices], lambda i: [*texts, ""][indices[i]]
+
+
+def times(column: pa.Array) -> NDArray[Any]:
+    """What rows can be sorted by: whole numbers, numbers, or nanoseconds; times without a zone count as UTC.
+
+    Text that is neither comes back as it is, for `dates`.
+    """
+    kind = column.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        column = pc.cast(column, pa.timestamp("ns", getattr(kind, "tz", None))).cast(pa.int64())
+    if pa.types.is_dictionary(kind):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        for target in (pa.int64(), pa.float64()):
+            with contextlib.suppress(pa.ArrowInvalid):
+                return np.asarray(pc.cast(pc.utf8_trim_whitespace(column), target))
+        return np.array(column.to_pylist(), object)
+    return np.asarray(column)
+
+
+def complain(
+    piece: Piece, bad: NDArray[np.intp], show: Callable[[int], str], column: str, wanted: str, advice: str
+) -> None:
+    """Complain about the first bad cell of a piece, and say where the others are."""
+    if not len(bad):
+        return
+    cell = show(int(bad[0]))
+    what = "is missing" if not cell.strip() else f"is {shorten(cell, 30)!r}, not {wanted}"
+    if wanted == "a finite number" and cell.count(",") == 1 and cell.replace(",", "").strip("-+ ").isdigit():
+        advice = "Write decimal points instead of commas: 1.5."
+    rows = ", ".join(str(piece.first_row + i) for i in bad[:_SHOWN]) + (", …" if len(bad) > _SHOWN else "")
+    raise InputError(
+        f"the value in column {shorten(column)!r} {what}",
+        where=f"{piece.source}, row {piece.first_row + bad[0]}",
+        remedy=f"{len(bad)} such {'row' if len(bad) == 1 else 'rows'}: row {rows}. {advice}",
+    )
+
+
+def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArray[np.int64]:
+    """ISO dates as nanoseconds."""
+    found = np.empty(len(texts), np.int64)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    for i, text in enumerate(texts):
+        try:
+            moment = datetime.fromisoformat(str(text).strip())
+        except ValueError:
+            what = f"the time {shorten(str(text), 30)!r} in column {shorten(column)!r}"
+            raise InputError(
+                f"{what} is neither a number nor an ISO date",
+                where=f"{where}, row {first_row + i}",
+                remedy="Write times as numbers or like 2026-01-31T12:00:00.",
+            ) from None
+        past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
+        found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
+    return found

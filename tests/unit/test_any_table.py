@@ -1,0 +1,167 @@
+"""The same experiment in every kind of table gives the same log and the same result, and columns are guessed."""
+
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import debandit as db
+from debandit.readers.reading import read
+
+RUNS = db.simulate("ucb", db.worlds.Normal([1, 1.5, 1.2], [1, 1, 1]), horizon=300, runs=1, seed=3, paths=True)
+LOG = RUNS.log(0)
+ARMS = [LOG.labels[arm] for arm in LOG.rounds.arms]
+FRAME = pd.DataFrame({"variant": ARMS, "value": LOG.rounds.rewards, "when": np.arange(300)})
+TEXT = FRAME.to_csv(index=False)
+
+
+def saved(path, kind):
+    """The table in a file of this kind."""
+    table = pa.Table.from_pandas(FRAME, preserve_index=False)
+    if kind in ",;\t|":
+        path.write_text(FRAME.to_csv(index=False, sep=kind))
+    elif kind in ("gzip", "zstd"):
+        with pa.CompressedOutputStream(str(path), kind) as file:
+            file.write(TEXT.encode())
+    elif kind == "parquet":
+        pa.parquet.write_table(table, path, row_group_size=70)
+    elif kind == "feather":
+        pa.feather.write_feather(table, path)
+    elif kind == "stream":
+        with pa.ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=70)
+    else:
+        FRAME.to_json(path, orient="records", lines=True, double_precision=15)
+    return path
+
+
+KINDS = (",", ";", "\t", "|", "gzip", "zstd", "parquet", "feather", "stream")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_are_known_by_what_is_in_them(tmp_path, kind):
+    log = db.read_log(saved(tmp_path / "table", kind))
+    assert (log.labels, log.sha256) == (("1", "2", "3"), LOG.sha256)
+
+
+def test_json_lines(tmp_path):
+    """Pandas writes 15 digits of a number; so the log is that of these digits."""
+    log = db.read_log(saved(tmp_path / "table", "json"))
+    np.testing.assert_allclose(log.rounds.rewards, LOG.rounds.rewards, rtol=0, atol=1e-15)
+    lines = "".join(
+        f'{{"arm": "{arm}", "reward": {reward!r}}}\n'
+        for arm, reward in zip(ARMS, LOG.rounds.rewards.tolist(), strict=True)
+    )
+    (tmp_path / "exact").write_text(lines)
+    assert db.read_log(tmp_path / "exact").sha256 == LOG.sha256
+
+
+FRAMES = {
+    "pandas": lambda: FRAME,
+    "polars": lambda: pl.from_pandas(FRAME),
+    "arrow": lambda: pa.Table.from_pandas(FRAME),
+    "dict": lambda: FRAME.to_dict("list"),
+    "arrays": lambda: {"variant": FRAME["variant"].to_numpy(int), "value": FRAME["value"].to_numpy()},
+    "obp": lambda: {"n_rounds": 300, "action": FRAME["variant"].to_numpy(int), "reward": FRAME["value"].to_numpy(),
+                    "pscore": np.full(300, 0.5), "context": np.zeros((300, 2))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames(kind):
+    frame = FRAMES[kind]()
+    assert db.ExperimentLog.of(frame).sha256 == LOG.sha256
+    result, expected = (db.debias(each, "ucb", runs=200, seed=1) for each in (frame, LOG))
+    np.testing.assert_array_equal(result.bias, expected.bias)
+    assert db.check(frame, "ucb").fits
+    assert [each.settings.log_sha256 for each in db.debias_all([frame, LOG], "ucb", runs=100)] == [LOG.sha256] * 2
+
+
+def test_several_files_and_patterns(tmp_path):
+    for i, part in enumerate((FRAME[:100], FRAME[100:250], FRAME[250:])):
+        part.to_parquet(tmp_path / f"part-{i}.parquet")
+    assert db.read_log(str(tmp_path / "part-*.parquet")).sha256 == LOG.sha256
+    assert db.read_log([tmp_path / f"part-{i}.parquet" for i in (0, 1, 2)]).sha256 == LOG.sha256
+    mixed = [tmp_path / f"part-{i}.parquet" for i in (2, 0, 1)]
+    assert db.read_log(mixed).sha256 != LOG.sha256
+    assert db.read_log(mixed, time="when").sha256 == LOG.sha256
+    FRAME.rename(columns={"when": "then"}).to_csv(tmp_path / "other.csv", index=False)
+    with pytest.raises(db.InputError, match="the column 'then' is in only one of"):
+        db.read_log([tmp_path / "part-0.parquet", tmp_path / "other.csv"])
+    with pytest.raises(db.InputError, match="no file has such a name"):
+        db.read_log(str(tmp_path / "*.feather"))
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    assert db.read_log("-").sha256 == LOG.sha256
+
+
+def test_ordered_categories_keep_their_order():
+    kinds = pd.CategoricalDtype(["3", "2", "1", "0"], ordered=True)
+    assert db.ExperimentLog.of(FRAME.astype({"variant": kinds})).labels == ("3", "2", "1", "0")
+    assert db.ExperimentLog.of(FRAME.astype({"variant": "category"})).labels == ("1", "2", "3")
+
+
+@pytest.mark.parametrize("words", [("true", "false"), ("Yes", "no"), ("T", "F"), ("1", "0"), (True, False), (1, 0)])
+def test_true_and_false(words):
+    log = db.ExperimentLog.of({"variant": ["a", "b", "a"], "converted": [words[0], words[1], words[1]]})
+    assert log.rounds.rewards.tolist() == [1, 0, 0]
+    assert log.binary
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("variant,converted", ["reading arm = variant, reward = converted"]),
+        ("arm,reward", []),
+        ("Arm, Reward ", ["reading arm = Arm, reward = Reward"]),
+        ("treatment,converted,revenue", ["reading arm = treatment, reward = converted", "not used: revenue"]),
+        ("variant,revenue", ["reading arm = variant, reward = revenue"]),
+        ("variant,cost", ["reading arm = variant, reward = cost", "the reward is minus the column 'cost'"]),
+        ("variant,converted,pscore", ["reading arm = variant, reward = converted"]),
+        ("variant,converted,timestamp", ["reading arm = variant, reward = converted, time = timestamp"]),
+        ("variant,converted,day", ["reading arm = variant, reward = converted"]),
+    ],
+)
+def test_columns_are_guessed_and_said(columns, said):
+    names = [name.strip() for name in columns.split(",")]
+    table = dict(zip(names, (["a", "b", "b"], [1, 0, 1], [1, 1, 1]), strict=False))
+    found = read(table)
+    assert found.notes == said
+    assert found.log.rounds.rewards.tolist() == ([-1, 0, -1] if "cost" in columns else [1, 0, 1])
+    assert found.log.rounds.propensities is None
+
+
+def test_what_a_guess_does_not_decide():
+    table = {"variant": ["a", "b"], "arm": ["a", "b"], "reward": [0, 1]}
+    with pytest.raises(db.InputError, match=r"'variant' and 'arm' may both be the arm(.|\n)*--arm variant"):
+        read(table)
+    assert read(table, arm="variant").log.labels == ("a", "b")
+    with pytest.raises(db.InputError, match=r"not in the order of the column 'date'(.|\n)*--time date"):
+        read({"arm": ["a", "b"], "reward": [0, 1], "date": ["2026-02-01", "2026-01-01"]})
+    days = {"arm": ["a", "b", "a"], "reward": [0, 1, 1], "day": ["x", "x", "y"]}
+    assert read(days).log.batch_sizes is None
+    assert read(days, batched=True).log.batch_sizes == (2, 1)
+    assert db.debias(days | {"reward": [0, 1, 0.5]}, "batched(uniform)", runs=100).runs == 100
+
+
+def test_missing_values_are_refused_or_dropped():
+    table = {"arm": ["a", None, "b", "a"], "reward": [1.0, 2.0, None, 3.0]}
+    with pytest.raises(db.InputError, match="row 2: the value in column 'arm' is missing"):
+        read(table)
+    found = read(table | {"arm": ["a", "b", "b", "a"], "reward": [1.0, 2.0, None, 3.0]}, missing="drop")
+    assert found.log.rounds.rewards.tolist() == [1, 2, 3]
+    assert found.notes == ["1 rows with missing values were left out"]
+
+
+def test_arms_that_are_probably_the_same():
+    table = {"arm": ["blue", "Blue ", "red"], "reward": [1, 2, 3]}
+    assert read(table).notes == ["these arms differ only in case or spaces: blue, Blue"]
