@@ -12,7 +12,7 @@ from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.policies.history import History
 
-LOGS, HORIZON = 1000, 200
+LOGS, HORIZON = 400, 200
 NORMAL = {2: db.worlds.Normal([1.0, 1.5], [1.0, 1.0]), 3: db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])}
 BINARY = {2: db.worlds.Bernoulli([0.3, 0.6]), 3: db.worlds.Bernoulli([0.3, 0.6, 0.5])}
 

@@ -8,7 +8,7 @@ from peeking import Peeking
 import debandit as db
 from debandit.policies import RULES as BUILT_IN
 
-RUNS, HORIZON = 120_000, 60  # enough to see every rule's arms off by 0.02 at z > 9
+RUNS, HORIZON = 40_000, 60  # enough to see every rule's arms off by 0.035 at z > 9
 
 
 def residual_z(runs, truth):
@@ -26,7 +26,7 @@ def test_sums_are_fair(rule, world):
     place = WORLDS[world]
     runs = db.simulate(RULES[rule][0], place, horizon=HORIZON, runs=RUNS, seed=11)
     assert np.abs(residual_z(runs, place.means)).max() < Z
-    assert np.abs(residual_z(runs, place.means + 0.02)).min() > 2 * Z  # control: a world that lies by 0.02
+    assert np.abs(residual_z(runs, place.means + 0.035)).min() > 2 * Z  # control: a world that lies by 0.035
 
 
 @pytest.mark.parametrize("rule", ["etc", "ucb", "thompson-sample", "epsilon"])

@@ -7,7 +7,7 @@ from catalogue import OTHERS, WORLDS, Z, replayed, z_scores
 
 import debandit as db
 
-LOGS = {"normal": 2000, "bernoulli": 4000, "empirical": 2000}
+LOGS = {"normal": 1600, "bernoulli": 2000, "empirical": 1600}
 RUNS, HORIZON = 60_000, 50
 TWO = {
     "normal": db.worlds.Normal([1.0, 1.5], [1.0, 0.5]),

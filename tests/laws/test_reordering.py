@@ -83,7 +83,7 @@ def test_walks_visit_all_orders_alike(name):
 @pytest.mark.parametrize("policy", [db.UCB(), db.ExploreThenCommit(pulls=10)], ids=str)
 def test_unbiased_with_a_hundred_rounds(policy):
     """Short walks will do: they scatter more, but start from the log's own order and are unbiased for that."""
-    truth, logs = np.array([1.0, 1.2]), 400
+    truth, logs = np.array([1.0, 1.2]), 300
     runs = db.simulate(policy, db.worlds.Normal(truth, [1.0, 1.0]), horizon=100, runs=logs, seed=12, paths=True)
     values = np.array([rao_blackwell(runs.log(i), policy, runs=512 * 4, seed=i).value for i in range(logs)])
 

@@ -25,9 +25,9 @@ FIGURES = [
 ]
 
 
-def left_over(policy, place, world, logs=12_000):
+def left_over(policy, place, world, logs=6_000):
     """The mean over arms of |true bias - mean estimated bias|, and its standard error."""
-    true = tally(policy, place, horizon=100, runs=1_000_000, seed=7)
+    true = tally(policy, place, horizon=100, runs=400_000, seed=7)
     experiments = db.simulate(policy, place, horizon=100, runs=logs, seed=5, paths=True)
     estimated = estimated_biases(experiments, world=world, runs=60, seed=6)
     residual = true.bias[0] - estimated.mean(axis=0)
