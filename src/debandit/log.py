@@ -26,9 +26,19 @@ class Rounds:
     batch_sizes: tuple[int, ...] | None = None  # of the batches in which the rule heard of its rewards
 
 
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """What each batch says of each arm (batches, arms), where only that is known."""
+
+    names: tuple[str, ...]
+    pulls: Ints
+    means: Floats  # NaN without a pull
+    variances: Floats  # with divisor n; NaN without a pull
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class ExperimentLog:
-    """What happened: per-arm summaries always, the ordered rounds unless only summaries are known.
+    """What happened: per-arm summaries always, the ordered rounds or the batches unless only summaries are known.
 
     The order of the labels decides ties and initial pulls. It is that of first appearance, unless `labels` gives it;
     `labels` may name arms that never appear. `batches` names the batch of every round.
@@ -40,6 +50,7 @@ class ExperimentLog:
     variances: Floats  # with divisor n, as in eq:mb-dist; NaN without a pull
     binary: bool  # all rewards are 0 or 1
     rounds: Rounds | None
+    batches: Batches | None
 
     def __init__(
         self,
@@ -116,6 +127,7 @@ class ExperimentLog:
             variances=np.where(constant, 0.0, variances),
             binary=bool(np.isin(values, (0.0, 1.0)).all()),
             rounds=Rounds(index, values, recorded, sizes),
+            batches=None,
         )
 
     @classmethod
@@ -162,14 +174,66 @@ class ExperimentLog:
             variances=spreads * missing,
             binary=binary,
             rounds=None,
+            batches=None,
         )
+        return log
+
+    @classmethod
+    def from_batches(
+        cls,
+        batches: Iterable[Any],
+        arms: Iterable[Any],
+        pulls: ArrayLike,
+        means: ArrayLike,
+        variances: ArrayLike | None = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        binary: bool = False,
+    ) -> "ExperimentLog":
+        """A log of which each batch's counts, means and variances (divisor n) are known, one row for a batch and arm.
+
+        Batches are in the order of first appearance, and so are arms unless `labels` gives it. An arm without a row in
+        a batch had no pulls there. 0/1 rewards need no variances.
+        """
+        days, names = [str(batch) for batch in batches], [_checked_label(arm) for arm in arms]
+        counts, centers = _numbers(pulls, "pulls"), _numbers(means, "means")
+        if variances is None and not binary:
+            raise InputError("batches of rewards that are not 0/1 need variances", where="variances")
+        spreads = centers * (1 - centers) if variances is None else _numbers(variances, "variances")
+        if not len(days) == len(names) == len(counts) == len(centers) == len(spreads):
+            raise InputError("each row needs a batch, an arm, pulls, a mean and a variance", where="batches")
+        known = _checked_labels(dict.fromkeys(names) if labels is None else labels, given=labels is not None)
+        places = [{name: i for i, name in enumerate(each)} for each in (dict.fromkeys(days), known)]
+        if set(names) - set(known):
+            stranger = sorted(set(names) - set(known))[0]
+            raise InputError(f"the arm {shorten(stranger)!r} is not in the list of arms", where="arms")
+        cells = np.array([places[0][day] for day in days]), np.array([places[1][name] for name in names])
+        if len(set(zip(*cells, strict=True))) < len(days):
+            seen = [*zip(days, names, strict=True)]
+            day, name = next(cell for i, cell in enumerate(seen) if cell in seen[:i])
+            what = f"the arm {shorten(name)!r} has two rows in the batch {shorten(day)!r}"
+            raise InputError(what, where="batches", remedy="Give one row for each batch and arm.")
+        table = np.zeros((3, len(places[0]), len(known)))
+        table[:, cells[0], cells[1]] = counts, np.where(counts > 0, centers, 0.0), np.where(counts > 0, spreads, 0.0)
+        n, m, v = table
+        if not (n.sum(axis=1) > 0).all():
+            empty = days[int(np.flatnonzero(n.sum(axis=1)[cells[0]] == 0)[0])]
+            raise InputError(f"nobody was in the batch {shorten(empty)!r}", where="batches", remedy="Leave it out.")
+        total = n.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            mean = (n * m).sum(axis=0) / total
+            variance = (n * (v + (m - mean) ** 2)).sum(axis=0) / total
+        log = cls.from_summaries(known, total, mean, None if binary else variance, binary=binary)
+        seldom = np.where(n > 0, 1.0, np.nan)
+        log._set(batches=Batches(tuple(places[0]), n.astype(np.int64), m * seldom, v * seldom))
         return log
 
     def _set(self, **values: Any) -> None:
         """Give the log its values; nobody can write to its arrays."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        for value in [*values.values(), *(vars(self.rounds).values() if self.rounds else ())]:
+        inside = [vars(each) for each in values.values() if isinstance(each, (Rounds, Batches))]
+        for value in [*values.values(), *(part for each in inside for part in each.values())]:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
@@ -185,6 +249,8 @@ class ExperimentLog:
     @property
     def batch_sizes(self) -> tuple[int, ...] | None:
         """The sizes of the batches in which the policy heard of its rewards, if the log says so."""
+        if self.batches is not None:
+            return tuple(self.batches.pulls.sum(axis=1).tolist())
         return None if self.rounds is None else self.rounds.batch_sizes
 
     @property
@@ -217,7 +283,8 @@ class ExperimentLog:
         """A fingerprint of the content, whatever file it came from."""
         digest = hashlib.sha256("\0".join(self.labels).encode("utf-8", "surrogatepass"))
         rounds = self.rounds
-        summaries = (self.pulls, self.means, self.variances)
+        told = self if self.batches is None else self.batches
+        summaries = (told.pulls, told.means, told.variances)
         for part in summaries if rounds is None else (rounds.arms, rounds.rewards, rounds.propensities):
             if part is None:
                 continue

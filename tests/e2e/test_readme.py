@@ -28,6 +28,7 @@ def directory(tmp_path_factory):
     """With the README's log, which other pages use, too; each worker of the tests has its own."""
     folder = tmp_path_factory.mktemp("readme")
     save_log(folder / "trial.csv")
+    (folder / "days.csv").write_text(re.search(r"```text\n(day,.*?)```", README, re.DOTALL)[1])
     return folder
 
 
@@ -40,6 +41,7 @@ def directory(tmp_path_factory):
         ("docs/identify.md", 1),
         ("docs/datasets.md", 3),
         ("docs/wrappers.md", 1),
+        ("docs/logs.md", 1),
         ("docs/intervals.md", 1),
         ("docs/worlds.md", 1),
     ],

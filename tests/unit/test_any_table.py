@@ -165,3 +165,77 @@ def test_missing_values_are_refused_or_dropped():
 def test_arms_that_are_probably_the_same():
     table = {"arm": ["blue", "Blue ", "red"], "reward": [1, 2, 3]}
     assert read(table).notes == ["these arms differ only in case or spaces: blue, Blue"]
+
+
+DAYS = {
+    "day": ["mon", "mon", "tue", "tue", "wed"],
+    "variant": ["a", "b", "a", "b", "b"],
+    "visitors": [50, 50, 20, 80, 100],
+    "conversions": [5, 10, 2, 18, 21],
+}
+
+
+def test_counts_one_row_per_arm():
+    table = {"variant": ["a", "b"], "visitors": [70, 230], "conversions": [7, 49]}
+    found = read(table)
+    assert found.notes == ["reading arm = variant, pulls = visitors, successes = conversions"]
+    expected = db.ExperimentLog.from_summaries(["a", "b"], [70, 230], [7 / 70, 49 / 230], binary=True)
+    assert found.log.sha256 == expected.sha256 == read(DAYS).log.sha256  # without a batch, rows are added up
+    rng = np.random.default_rng(1)
+    samples = [rng.normal(size=40), rng.normal(2, 3, size=60)]
+    every = db.ExperimentLog(np.repeat(["a", "b"], [40, 60]), np.concatenate(samples))
+    tables = (
+        {"mean": [s.mean() for s in samples], "sd": [s.std(ddof=1) for s in samples]},
+        {"sum": [s.sum() for s in samples], "squares": [(s**2).sum() for s in samples]},
+    )
+    for table in tables:
+        names = {name: name for name in table}
+        log = read(table | {"arm": ["a", "b"], "n": [40, 60]}, pulls="n", **names).log
+        np.testing.assert_allclose(log.means, every.means, rtol=1e-12)
+        np.testing.assert_allclose(log.variances, every.variances, rtol=1e-12)
+        assert (log.rounds, log.binary) == (None, False)
+
+
+def test_batch_tables():
+    log = read(DAYS, batched=True).log
+    assert (log.labels, log.batch_sizes, log.batches.names) == (("a", "b"), (100, 100, 100), ("mon", "tue", "wed"))
+    assert log.batches.pulls.tolist() == [[50, 50], [20, 80], [0, 100]]
+    assert log.means.tolist() == [7 / 70, 49 / 230]
+    again = db.ExperimentLog.from_batches(
+        DAYS["day"], DAYS["variant"], DAYS["visitors"], np.divide(DAYS["conversions"], DAYS["visitors"]), binary=True
+    )
+    assert again.sha256 == log.sha256 != read(DAYS).log.sha256
+    result = db.debias(DAYS, "batched(beta_thompson)", runs=400, seed=1)
+    assert "size=(100, 100, 100)" in str(result)
+    with pytest.raises(db.InputError, match=r"every reward at once(.|\n)*batched\(ucb\)(.|\n)*leave out --batch"):
+        db.debias(log, "ucb")
+
+
+def test_a_batch_table_is_the_same_experiment_as_its_rows():
+    """Up to the order within batches, which a batched rule does not see: the same totals, worlds and biases."""
+    policy = db.Batched(db.EpsilonGreedy(0.3), size=1000)
+    runs = db.simulate(policy, db.worlds.Bernoulli([0.3, 0.5]), horizon=3000, runs=1, seed=2, paths=True)
+    arms, rewards, days = runs.path_arms[0], runs.path_rewards[0], np.repeat([1, 2, 3], 1000)
+    rows = pd.DataFrame({"arm": arms, "reward": rewards, "day": days})
+    table = rows.groupby(["day", "arm"], as_index=False).agg(n=("reward", "size"), wins=("reward", "sum"))
+    counted = read(table, pulls="n", successes="wins", batch="day").log
+    rounds = db.ExperimentLog(arms, rewards, labels=[0, 1], batches=days)
+    one, two = (db.debias(log, "batched(epsilon_greedy(epsilon=0.3))", runs=2000, seed=4) for log in (counted, rounds))
+    np.testing.assert_array_equal(one.naive, two.naive)
+    np.testing.assert_array_equal(one.bias, two.bias)  # with the same seed even the same runs
+    assert (one.low.tolist(), one.high.tolist()) == (two.low.tolist(), two.high.tolist())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"conversions": [5, 10, 2, 18, 101]}, "row 5: .*'101', not a number that fits"),
+        ({"visitors": [50, 50, 20, 80.5, 100]}, "row 4: .*'80.5'"),
+        ({"visitors": [50, None, 20, 80, 100]}, "row 2: .*is missing"),
+        ({"variant": ["a", "b", "a", "a", "b"]}, "the arm 'a' has two rows in the batch 'tue'"),
+        ({"visitors": [50, 50, 20, 80, 0], "conversions": [5, 10, 2, 18, 0]}, "nobody was in the batch 'wed'"),
+    ],
+)
+def test_bad_counts_are_explained(change, message):
+    with pytest.raises(db.InputError, match=message):
+        read(DAYS | change, batched=True)

@@ -110,6 +110,16 @@ def where_to_work(command: Command) -> Command:
     return settings("threads")(workers(cluster(command)))
 
 
+_COUNTS = {  # the columns of a table of counts, which has no rewards
+    "pulls": "Of counts, one row per arm (and batch): column of the number of users.",
+    "successes": "Column of the number of successes among them.",
+    "mean": "Or column of their mean reward ...",
+    "sd": "... and of the standard deviation (divisor n - 1).",
+    "sum": "Or column of the sum of their rewards ...",
+    "squares": "... and of the sum of squares.",
+}
+
+
 def log_and_policy(command: Command) -> Command:
     """The log, its columns, and the policy that made it."""
     policy = click.option(
@@ -126,11 +136,12 @@ def log_file(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_columns(**given: Any) -> None:
-        names = ("arm", "reward", "time", "arms", "batch", "missing")
+        names = ("arm", "reward", "time", "arms", "batch", "missing", *_COUNTS)
         columns = {name: given.pop(name) for name in names if name in given}
         command(columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
 
     for option in (
+        *(click.option(f"--{name}", metavar="COLUMN", help=text) for name, text in reversed(_COUNTS.items())),
         click.option(
             "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
         ),

@@ -68,11 +68,11 @@ class Policy(ABC):
     def in_log(self, log: ExperimentLog) -> "Policy":
         """The rule as it ran in this log's batches, if it has any."""
         if log.batch_sizes is not None:
-            raise InputError(
-                f"the log has batches, but {self.name} hears of every reward at once",
-                where="policy",
-                remedy=f'If it heard of them only when a batch was over, write "batched({self.name})".',
+            what = f"the log has batches, but {self.name} hears of every reward at once"
+            remedy = (
+                f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out --batch.'
             )
+            raise InputError(what, where="policy", remedy=remedy)
         return self
 
     def in_large_batches(self, arm_count: int, horizon: int) -> bool:

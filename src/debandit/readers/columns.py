@@ -53,7 +53,7 @@ def roles_of(
         if others and role == "reward":
             notes.append(f"not used: {listed(others)}")
         if found is None and role in needed:
-            taken = [(other, c) for other, c in named.items() if _plain(c) in NAMES[role].split()]
+            taken = [(other, c) for other, c in named.items() if _plain(c) in NAMES.get(role, role).split()]
             if taken:
                 what = f"{taken[0][0]} and {role} cannot be the same column {shorten(taken[0][1])!r}"
                 raise InputError(what, where=where, remedy=f"Name the other with --{role}.")
@@ -65,7 +65,7 @@ def roles_of(
 
 def _guess(role: str, columns: list[str], where: str, needed: bool) -> tuple[str | None, list[str]]:
     """The column with the best name for a role, and columns with lesser ones."""
-    ranked = [[c for c in columns if _plain(c) in names.split()] for names in NAMES[role].split("|")]
+    ranked = [[c for c in columns if _plain(c) in names.split()] for names in NAMES.get(role, role).split("|")]
     best = next((found for found in ranked if found), [])
     if len(best) > 1 and best.count(best[0]) > 1:
         _find(best[0], best, where, f"--{role}")

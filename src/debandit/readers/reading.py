@@ -10,6 +10,7 @@ from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import NEGATED, Roles, roles_of
+from debandit.readers.counting import is_counted, read_counts
 from debandit.readers.sources import NotNumbersError, Piece, Source, source_of
 from debandit.readers.values import Labels, complain, dates, numbers, times
 
@@ -57,8 +58,14 @@ def read(
     batch: str | None = None,
     missing: str = "refuse",
     batched: bool = False,
+    pulls: str | None = None,
+    successes: str | None = None,
+    mean: str | None = None,
+    sd: str | None = None,
+    sum: str | None = None,
+    squares: str | None = None,
 ) -> Reading:
-    """Read a file, several files or a data frame with one row per round, by its column names.
+    """Read a file, several files or a data frame by its column names; there is one row per round, or there are counts.
 
     What is not named is guessed from the names that people use. Rows are in the order of time unless `time` names a
     column to sort by (numbers or dates; equal times keep the order of the rows); a guessed one only confirms the order
@@ -66,9 +73,20 @@ def read(
     appear. `propensity` names the column with the probability that the arm of the round had of being chosen, `batch`
     one with the number or name of the batch: the rule heard of a batch's rewards when it was over. It is guessed only
     for a rule that is known to be `batched`. Rows with a missing value are refused, or dropped if `missing` is "drop".
+
+    A table of counts has one row per arm, or per batch and arm, with the number of `pulls` and the number of
+    `successes`, or the `mean` and the standard deviation `sd` (divisor n - 1), or the `sum` and the sum of `squares`.
+    Without `batch` the rows of an arm are added up.
     """
     checked_choice("missing", missing, MISSING)
     source = source_of(given)
+    counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
+    if is_counted(source, counts | {"reward": reward}):
+        if reward is not None or propensity is not None or time not in (None, "none"):
+            what = "a table of counts has no rounds, and so no reward, time or propensity of each"
+            raise InputError(what, where=source.name, remedy="Leave these options out.")
+        log, roles = read_counts(source, counts | {"arm": arm, "batch": batch}, arms, batched=batched)
+        return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)))
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
     wanted = ["batch"] * batched + ["time"] * (time is None)

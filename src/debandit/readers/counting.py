@@ -1,0 +1,110 @@
+"""From a table with one row per arm, or per batch and arm, to an `ExperimentLog`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.errors import InputError, shorten
+from debandit.log import ExperimentLog
+from debandit.readers.columns import Roles, roles_of
+from debandit.readers.sources import Source
+from debandit.readers.values import Labels, complain, numbers
+
+COUNTED = ("pulls", "successes", "mean", "sd", "sum", "squares")
+_FORMS = (("successes",), ("mean", "sd"), ("sum", "squares"))  # what must be known besides the pulls
+_WANTED = "Besides --pulls name --successes, or --mean and --sd, or --sum and --squares."
+
+
+def is_counted(source: Source, given: Mapping[str, str | None]) -> bool:
+    """Whether the rows are counts: as the options say, or if there are columns of pulls and of successes."""
+    if any(given[role] is not None for role in COUNTED):
+        return True
+    if given["reward"] is not None:
+        return False
+    found = roles_of(source.columns, {}, (), ("pulls", "successes"), source.name)
+    return len(found.guessed) == 2
+
+
+def read_counts(
+    source: Source, given: Mapping[str, str | None], arms: Sequence[str] | None, *, batched: bool
+) -> tuple[ExperimentLog, Roles]:
+    """The log; without a column of batches the rows of an arm are added up."""
+    options = {role: given[role] for role in ("arm", "batch", *COUNTED)}
+    form = next((form for form in _FORMS if any(given[role] is not None for role in form)), _FORMS[0])
+    roles = roles_of(source.columns, options, ("arm", "pulls", *form), ["batch"] * batched, source.name)
+    if len([role for role in COUNTED[1:] if role in roles.columns]) != len(form):
+        raise InputError("this is either too little or too much", where="--pulls", remedy=_WANTED)
+    labels, batches, values = _collected(source, roles, form)
+    pulls = values["pulls"]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if form == _FORMS[0]:
+            means, variances = values["successes"] / pulls, None
+        elif form == _FORMS[1]:
+            means, variances = values["mean"], values["sd"] ** 2 * (pulls - 1) / pulls
+        else:
+            means = values["sum"] / pulls
+            variances = np.maximum(values["squares"] / pulls - means**2, 0.0)
+    binary = variances is None
+    if variances is not None:
+        variances = np.where(pulls > 1, variances, 0.0)
+    try:
+        if "batch" in roles.columns:
+            log = ExperimentLog.from_batches(batches, labels, pulls, means, variances, labels=arms, binary=binary)
+        else:
+            log = _added_up(labels, pulls, means, variances, arms)
+    except InputError as error:
+        raise InputError(error.what, where=f"{source.name}, {error.where or 'arms'}", remedy=error.remedy) from None
+    return log, roles
+
+
+def _collected(
+    source: Source, roles: Roles, form: Sequence[str]
+) -> tuple[list[str], list[str], dict[str, NDArray[np.float64]]]:
+    """The arm and the batch of each row, and its numbers."""
+    columns, labels, batches = roles.columns, Labels(), Labels()
+    arms, days = [], []
+    parts: dict[str, list[NDArray[np.float64]]] = {role: [] for role in ("pulls", *form)}
+    for piece in source.read(list(columns.values()), []):
+        codes = labels.codes(piece.columns.column(columns["arm"]))
+        complain(piece, np.flatnonzero(codes < 0), lambda _: "", columns["arm"], "an arm", "Fill them in.")
+        arms += [labels.names[code] for code in codes]
+        if "batch" in columns:
+            codes = batches.codes(piece.columns.column(columns["batch"]))
+            complain(piece, np.flatnonzero(codes < 0), lambda _: "", columns["batch"], "a batch", "Fill them in.")
+            days += [batches.names[code] for code in codes]
+        for role, found in parts.items():
+            values, show = numbers(piece.columns.column(columns[role]))
+            none = parts["pulls"][-1] == 0 if role != "pulls" else np.zeros(len(values), bool)
+            bad = ~np.isfinite(values) & ~none
+            if role in ("pulls", "successes"):
+                bad |= ~none & ((values < 0) | (values != np.rint(values)))
+            if role == "successes":
+                bad |= values > parts["pulls"][-1]
+            advice = "Pulls and successes are whole numbers, and there are at most as many successes as pulls."
+            complain(piece, np.flatnonzero(bad), show, columns[role], "a number that fits", advice)
+            found.append(np.where(none, 0.0, values))
+    if not arms:
+        raise InputError("there is a header but no rows", where=source.name, remedy="It needs one row per arm.")
+    return arms, days, {role: np.concatenate(found) for role, found in parts.items()}
+
+
+def _added_up(labels: list[str], pulls: Any, means: Any, variances: Any, arms: Sequence[str] | None) -> ExperimentLog:
+    """The rows of each arm together."""
+    names = list(dict.fromkeys(labels if arms is None else [*arms, *labels]))
+    if arms is not None and len(names) > len(arms):
+        raise InputError(f"the arm {shorten(names[len(arms)])!r} is not in the list of arms", where="arms")
+    place = {name: i for i, name in enumerate(names)}
+    index = np.array([place[label] for label in labels])
+    means = np.where(pulls > 0, means, 0.0)
+    spreads = np.where(pulls > 0, means * (1 - means) if variances is None else variances, 0.0)
+
+    def total(values: Any) -> Any:
+        return np.bincount(index, values, len(names))
+
+    with np.errstate(invalid="ignore"):
+        mean = total(pulls * means) / total(pulls)
+        variance = total(pulls * (spreads + (means - mean[index]) ** 2)) / total(pulls)
+    binary = variances is None
+    return ExperimentLog.from_summaries(names, total(pulls), mean, None if binary else variance, binary=binary)
