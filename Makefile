@@ -13,7 +13,7 @@ test: .venv/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal  # three, because some tests wait
 
 # make bench RACE=directory compares with a hand-written kernel as well
 bench: .venv/installed
