@@ -239,3 +239,31 @@ def test_a_batch_table_is_the_same_experiment_as_its_rows():
 def test_bad_counts_are_explained(change, message):
     with pytest.raises(db.InputError, match=message):
         read(DAYS | change, batched=True)
+
+
+def test_days_as_batches():
+    when = ["2026-03-01T22:00", "2026-03-02T09:00:00", "2026-03-02 23:59", "2026-03-09T00:00"]  # the first is a Sunday
+    table = {"arm": ["a", "b", "a", "b"], "reward": [0, 1, 1, 0], "timestamp": when}
+    for period, sizes in (("hour", (1, 1, 1, 1)), ("day", (1, 2, 1)), ("week", (1, 2, 1))):
+        found = read(table, batch_by=period)
+        assert found.log.batch_sizes == sizes
+        assert found.notes[-1] == f"the batches are the {period}s of timestamp in UTC"
+    zones = table | {"timestamp": ["2026-03-02T00:30+02:00", "2026-03-02T00:00Z", "2026-03-02", "2026-03-09"]}
+    assert read(zones, batch_by="day").log.batch_sizes == (1, 2, 1)
+    exact = pa.table(table | {"timestamp": pa.array([1, 2, 3, 86_400_000_000_000], pa.timestamp("ns"))})
+    assert read(exact, batch_by="day").log.batch_sizes == (3, 1)
+    with pytest.raises(db.InputError, match="no column of dates to cut"):
+        read(table | {"timestamp": [1, 2, 3, 4]}, batch_by="day")
+    with pytest.raises(db.InputError, match="row 3: the value in column 'timestamp' is missing"):
+        read(table | {"timestamp": [*when[:2], None, when[3]]})
+    assert read(table | {"timestamp": [*when[:2], None, when[3]]}, missing="drop").log.horizon == 3
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_nanoseconds_keep_their_order(unit):
+    frame = pd.DataFrame({"arm": ["a", "b", "a"], "reward": [1, 2, 3], "time": pd.to_datetime([3, 1, 2], unit="ns")})
+    if unit == "ns":
+        assert read(frame, time="time").log.rounds.rewards.tolist() == [2, 3, 1]
+    else:  # control: coarser stamps are all equal, so the rows stay as they are
+        coarse = frame.assign(time=frame["time"].dt.floor(unit))
+        assert read(coarse, time="time").log.rounds.rewards.tolist() == [1, 2, 3]

@@ -1,6 +1,7 @@
 """Commands that look at a log."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from debandit.cli.options import (
     settings,
     where_to_work,
 )
-from debandit.errors import InputError
+from debandit.errors import InputError, printable
 
 Columns = dict[str, Any]
 
@@ -74,6 +75,24 @@ def check(log: tuple[str, ...], columns: Columns, policy: str, **options: Any) -
     fit = run(log_of(log, columns, batched=made_by.needs_batches), made_by, **options)
     click.echo(str(fit))
     click.get_current_context().exit(0 if fit.fits else 1)
+
+
+@click.command()
+@log_file
+@click.option("--batch", metavar="COLUMN", help="Column of the batches.")
+def describe(log: tuple[str, ...], columns: Columns) -> None:
+    """Say what is in a log: per arm, over time, and what to type next."""
+    from debandit.describing import Description
+
+    found = Description(log_of(log, columns, batched=True))
+    click.echo(str(found))
+    given = [f"--{name} {shlex.quote(str(value))}" for name, value in columns.items() if value and name != "missing"]
+    rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
+    paths = " ".join(shlex.quote(path) for path in log)
+    click.echo("\nNext, with the rule that chose the arms (debandit debias --help lists them):")
+    click.echo(printable(f'  debandit debias {" ".join([paths, *given])} --policy "{rule}"'))
+    if found.log.rounds is not None:
+        click.echo(printable(f"If you do not know it: debandit identify {' '.join([paths, *given])}"))
 
 
 @click.command()

@@ -110,6 +110,20 @@ def where_to_work(command: Command) -> Command:
     return settings("threads")(workers(cluster(command)))
 
 
+class _Policy(click.Option):
+    """The one option that nobody can guess; a command without it says where to look."""
+
+    def process_value(self, context: click.Context, value: Any) -> Any:
+        """Complain if it is missing."""
+        if not isinstance(value, str):
+            raise click.UsageError(
+                "Missing option '--policy': the rule that chose the arms, such as ucb or batched(thompson).\n"
+                "  'debandit describe LOG' says what is in the log, 'debandit identify LOG' which rule explains it.",
+                context,
+            )
+        return super().process_value(context, value)
+
+
 _COUNTS = {  # the columns of a table of counts, which has no rewards
     "pulls": "Of counts, one row per arm (and batch): column of the number of users.",
     "successes": "Column of the number of successes among them.",
@@ -123,12 +137,15 @@ _COUNTS = {  # the columns of a table of counts, which has no rewards
 def log_and_policy(command: Command) -> Command:
     """The log, its columns, and the policy that made it."""
     policy = click.option(
-        "--policy", required=True, metavar="RULE", help="The rule that chose the arms, with its options."
+        "--policy", required=True, cls=_Policy, metavar="RULE", help="The rule that chose the arms, with its options."
     )
     batch = click.option(
         "--batch", metavar="COLUMN", help="Column of the batches; the rule is then written batched(RULE)."
     )
-    return log_file(batch(policy(command)))
+    by = click.option(
+        "--batch-by", type=click.Choice(["hour", "day", "week"]), help="Cut the time into such batches, in UTC."
+    )
+    return log_file(batch(by(policy(command))))
 
 
 def log_file(command: Command) -> Command:
@@ -136,7 +153,7 @@ def log_file(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_columns(**given: Any) -> None:
-        names = ("arm", "reward", "time", "arms", "batch", "missing", *_COUNTS)
+        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", *_COUNTS)
         columns = {name: given.pop(name) for name in names if name in given}
         command(columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from debandit.checks import checked_choice
@@ -25,6 +26,7 @@ _NUMBERS = {  # what is wanted, and advice
     ),
 }
 MISSING = ("refuse", "drop")
+PERIODS = {"hour": "datetime64[h]", "day": "datetime64[D]", "week": "datetime64[D]"}
 
 
 class Reading(NamedTuple):
@@ -58,6 +60,7 @@ def read(
     batch: str | None = None,
     missing: str = "refuse",
     batched: bool = False,
+    batch_by: str | None = None,
     pulls: str | None = None,
     successes: str | None = None,
     mean: str | None = None,
@@ -72,7 +75,8 @@ def read(
     of the rows, and "none" says that it is right. `arms` gives the order of the arms and may name arms that never
     appear. `propensity` names the column with the probability that the arm of the round had of being chosen, `batch`
     one with the number or name of the batch: the rule heard of a batch's rewards when it was over. It is guessed only
-    for a rule that is known to be `batched`. Rows with a missing value are refused, or dropped if `missing` is "drop".
+    for a rule that is known to be `batched`; `batch_by` cuts the time into hours, days or weeks instead. Rows with a
+    missing value are refused, or dropped if `missing` is "drop".
 
     A table of counts has one row per arm, or per batch and arm, with the number of `pulls` and the number of
     `successes`, or the `mean` and the standard deviation `sd` (divisor n - 1), or the `sum` and the sum of `squares`.
@@ -89,7 +93,11 @@ def read(
         return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)))
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
-    wanted = ["batch"] * batched + ["time"] * (time is None)
+    if batch_by is not None:
+        checked_choice("batch_by", batch_by, list(PERIODS))
+        if batch is not None or time == "none":
+            raise InputError("--batch-by needs a time, and no column of batches", where="--batch-by")
+    wanted = ["batch"] * (batched and batch_by is None) + ["time"] * (time is None)
     roles = roles_of(source.columns, options, ("arm", "reward"), wanted, source.name)
     try:
         rows = _collected(source, roles, missing == "drop", numeric=True)
@@ -97,6 +105,9 @@ def read(
         rows = _collected(source, roles, missing == "drop", numeric=False)
     if "time" in roles.columns:
         rows = _in_order(rows, roles, source)
+    if batch_by is not None:
+        rows = _cut(rows, source, batch_by)
+        roles.notes.append(f"the batches are the {batch_by}s of {shorten(roles.columns['time'])} in UTC")
     notes = ([] if set(roles.guessed.values()) <= {"arm", "reward"} else [roles.line]) + roles.notes
     notes += [f"{rows.dropped:,} rows with missing values were left out"] * (rows.dropped > 0)
     notes += _lookalikes(rows.labels.names)
@@ -165,14 +176,21 @@ def _understood(
             complain(piece, np.flatnonzero(gone), lambda _: "", columns["batch"], "a batch", "Fill them in.")
         lacking = lacking | gone
     if "time" in columns:
-        values["time"] = times(cells["time"])
+        cell = cells["time"]
+        gone = np.asarray(pc.is_null(cell, nan_is_null=True))
+        if not drop:
+            complain(piece, np.flatnonzero(gone), lambda _: "", columns["time"], "a time", "Fill them in.")
+        values["time"] = times(pc.fill_null_backward(pc.fill_null_forward(cell)) if cell.null_count else cell)
+        lacking = lacking | gone
     return values, ~lacking
 
 
 def _whole(parts: list[NDArray[Any]], column: str, name: str, first_row: int) -> NDArray[Any]:
     """The times of all pieces: as dates if one of them is no number."""
-    if any(part.dtype == object for part in parts):
-        return dates(np.concatenate([part.astype(object) for part in parts]), column, name, first_row)
+    kinds = {part.dtype.kind for part in parts}
+    if "O" in kinds or ("M" in kinds and len(kinds) > 1):
+        texts = [part if part.dtype == object else part.astype(str).astype(object) for part in parts]
+        return dates(np.concatenate(texts), column, name, first_row)
     return np.concatenate(parts)
 
 
@@ -194,8 +212,19 @@ def _in_order(rows: _Rows, roles: Roles, source: Source) -> _Rows:
         rewards=rows.rewards[order],
         propensities=None if rows.propensities is None else rows.propensities[order],
         batches=None if rows.batches is None else rows.batches[order],
-        times=None,
+        times=rows.times[order],
     )
+
+
+def _cut(rows: _Rows, source: Source, period: str) -> _Rows:
+    """The rows with a batch for each hour, day or week, which begins on a Monday."""
+    if rows.times is None or not np.issubdtype(rows.times.dtype, np.datetime64):
+        what = "there is no column of dates to cut into batches"
+        raise InputError(what, where=source.name, remedy="Name one with --time, with dates like 2026-01-31T12:00:00.")
+    days = rows.times.astype("datetime64[D]").astype(np.int64) if period == "week" else None
+    starts = rows.times.astype(PERIODS[period]) if days is None else ((days - 4) // 7 * 7 + 4).astype("datetime64[D]")
+    names, batches = np.unique(starts, return_inverse=True)
+    return rows._replace(batches=batches.astype(np.int32), batch_names=[str(name) for name in names])
 
 
 def _lookalikes(names: list[str]) -> list[str]:

@@ -95,21 +95,30 @@ def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
 
 
 def times(column: pa.Array) -> NDArray[Any]:
-    """What rows can be sorted by: whole numbers, numbers, or nanoseconds; times without a zone count as UTC.
+    """What rows can be sorted by: whole numbers, numbers, or moments; those without a zone count as UTC.
 
     Text that is neither comes back as it is, for `dates`.
     """
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        column = pc.cast(column, pa.timestamp("ns", getattr(kind, "tz", None))).cast(pa.int64())
+        return _moments(column)
     if pa.types.is_dictionary(kind):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.utf8_trim_whitespace(column)
         for target in (pa.int64(), pa.float64()):
             with contextlib.suppress(pa.ArrowInvalid):
-                return np.asarray(pc.cast(pc.utf8_trim_whitespace(column), target))
+                return np.asarray(pc.cast(column, target))
+        for zone in (None, "UTC"):  # all without a zone, or all with one
+            with contextlib.suppress(pa.ArrowInvalid):
+                return _moments(pc.cast(column, pa.timestamp("ns", zone)))
         return np.array(column.to_pylist(), object)
     return np.asarray(column)
+
+
+def _moments(column: pa.Array) -> NDArray[np.datetime64]:
+    exact = pc.cast(column, pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
+    return np.asarray(exact).view("datetime64[ns]")
 
 
 def complain(
@@ -130,8 +139,8 @@ def complain(
     )
 
 
-def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArray[np.int64]:
-    """ISO dates as nanoseconds."""
+def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArray[np.datetime64]:
+    """ISO dates, some of them with a zone, to the nanosecond."""
     found = np.empty(len(texts), np.int64)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     for i, text in enumerate(texts):
@@ -146,4 +155,4 @@ def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArr
             ) from None
         past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
         found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
-    return found
+    return found.view("datetime64[ns]")

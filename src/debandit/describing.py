@@ -1,0 +1,117 @@
+"""What is in a log, before anything is corrected."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from debandit.errors import listed, printable
+from debandit.intervals import interval_of
+from debandit.log import ExperimentLog, Floats
+from debandit.policies import RULES
+from debandit.tables import Column, decimals_for, render
+from debandit.worlds import as_bootstrap
+
+SLICES = 40  # of time, in the picture
+_BARS = " ▁▂▃▄▅▆▇█"
+_LONGEST_LABEL = 24
+_COLUMNS = (
+    Column("arm", "arm", "text"),
+    Column("pulls", "pulls", "count"),
+    Column("share", "share", "share"),
+    Column("mean", "mean", "number"),
+    Column("sd", "std. dev.", "number"),
+    Column("zeros", "zeros", "share"),
+    Column("first", "first", "text"),
+    Column("last", "last", "text"),
+)
+
+
+class Description(NamedTuple):
+    """A log in words, in numbers and as a picture."""
+
+    log: ExperimentLog
+
+    @property
+    def headline(self) -> str:
+        """How much there is, and of what kind."""
+        log, sizes = self.log, self.log.batch_sizes
+        kind = "0/1" if log.binary else "numbers" if log.has_rewards else "known by means and variances"
+        batches = "" if sizes is None else f" in {len(sizes):,} batches of {_range(sizes)}"
+        return f"{len(log.labels):,} arms, {log.horizon:,} rounds{batches}; rewards are {kind}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary per arm."""
+        log = self.log
+        samples = log.samples() if log.has_rewards else [np.full(1, np.nan)] * len(log.labels)
+        return [
+            {
+                "arm": label,
+                "pulls": int(log.pulls[k]),
+                "share": log.pulls[k] / log.horizon,
+                "mean": float(log.means[k]),
+                "sd": float(np.sqrt(log.variances[k] * log.pulls[k] / max(log.pulls[k] - 1, 1))),
+                "zeros": float((samples[k] == 0).mean()) if log.has_rewards and len(samples[k]) else np.nan,
+                "first": self._when(k, 0),
+                "last": self._when(k, -1),
+            }
+            for k, label in enumerate(log.labels)
+        ]
+
+    def _when(self, arm: int, which: int) -> str:
+        """The first or the last round or batch of an arm."""
+        if self.log.batches is not None:
+            found = np.flatnonzero(self.log.batches.pulls[:, arm])
+            return self.log.batches.names[found[which]] if len(found) else "–"
+        if self.log.rounds is None:
+            return "–"
+        found = np.flatnonzero(self.log.rounds.arms == arm)
+        return f"{found[which] + 1:,}" if len(found) else "–"
+
+    def shares(self) -> Floats | None:
+        """The share of each arm in slices of time (slices, arms), or None if the order is not known."""
+        if self.log.batches is not None:
+            pulls: Floats = self.log.batches.pulls.astype(np.float64)
+        elif self.log.rounds is not None:
+            arms, count = self.log.rounds.arms, len(self.log.labels)
+            slices = min(SLICES, self.log.horizon)
+            part = np.arange(self.log.horizon) * slices // self.log.horizon
+            pulls = np.bincount(part * count + arms, minlength=slices * count).reshape(slices, count).astype(np.float64)
+        else:
+            return None
+        shares: Floats = pulls / pulls.sum(axis=1, keepdims=True)
+        return shares
+
+    def picture(self) -> str:
+        """A line of bars for each arm: its share of the pulls over time."""
+        shares = self.shares()
+        if shares is None:
+            return ""
+        if len(shares) > SLICES:
+            shares = np.array([part.mean(axis=0) for part in np.array_split(shares, SLICES)])
+        labels = [printable(label)[:_LONGEST_LABEL] for label in self.log.labels]
+        width = max(map(len, labels))
+        bars = ["".join(_BARS[round(share * (len(_BARS) - 1))] for share in arm) for arm in shares.T]
+        title = "share of the pulls, batch by batch" if self.log.batches is not None else "share of the pulls over time"
+        return "\n".join([title, *(f"{label:{width}}  {line}|" for label, line in zip(labels, bars, strict=True))])
+
+    def suits(self) -> str:
+        """Which world, interval and rules suit such rewards."""
+        large = bool(self.log.batch_sizes) and self.log.horizon >= 50 * len(self.log.batch_sizes or ())
+        world, why = as_bootstrap("auto").chosen_for(self.log, large)
+        rules = [name for name, rule in RULES.items() if self.log.binary or not rule.binary_rewards]
+        left = len(RULES) - len(rules)
+        return f"world {world.name}: {why}; interval {interval_of(self.log).name}; all {len(RULES)} rules suit" + (
+            f" but {left} that need 0/1 rewards" if left else ""
+        )
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        errors = [row["sd"] / np.sqrt(max(row["pulls"], 1)) for row in rows]
+        unseen = f"never pulled: {listed(self.log.unseen)}" if self.log.unseen else ""
+        parts = [self.headline, render(rows, _COLUMNS, decimals_for(errors)), self.picture(), unseen, self.suits()]
+        return "\n\n".join(part for part in parts if part)
+
+
+def _range(sizes: tuple[int, ...]) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
