@@ -338,3 +338,25 @@ def test_a_progress_bar_appears_on_a_terminal():
     os.close(leader)
     assert b"simulating" in shown
     assert b"runs/s" in shown
+
+
+def test_describe_and_what_to_type_next(trial, tmp_path):
+    found = run("describe", trial, "--arm", "drug", "--reward", "response")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.startswith("2 arms, 100 rounds; rewards are numbers")
+    assert f'debandit debias {trial} --arm drug --reward response --policy "RULE"' in found.stdout
+    said = fails(2, "debias", trial, "--arm", "drug", "--reward", "response")
+    assert "debandit describe LOG" in said
+    assert "debandit identify LOG" in said
+    (tmp_path / "days.csv").write_text("day,variant,users,conversions\nx,a,50,5\nx,b,50,9\ny,a,20,1\ny,b,80,12\n")
+    found = run("describe", tmp_path / "days.csv")
+    assert found.stderr.strip() == "reading arm = variant, pulls = users, successes = conversions, batch = day"
+    assert '--policy "batched(RULE)"' in found.stdout
+
+
+def test_a_newcomer_s_table_needs_no_options_but_the_rule(tmp_path):
+    rows = "".join(f"{variant},{converted}\n" for variant, converted in zip("abab" * 10, "1001" * 10, strict=True))
+    (tmp_path / "log.csv").write_text(f"variant,converted\n{rows}")
+    found = run("debias", tmp_path / "log.csv", "--policy", "uniform", "--runs", 100)
+    assert found.returncode == 0
+    assert found.stderr.strip() == "reading arm = variant, reward = converted"
