@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from debandit.checks import checked_choice
@@ -176,6 +175,8 @@ def _understood(
             complain(piece, np.flatnonzero(gone), lambda _: "", columns["batch"], "a batch", "Fill them in.")
         lacking = lacking | gone
     if "time" in columns:
+        import pyarrow.compute as pc  # slow to load
+
         cell = cells["time"]
         gone = np.asarray(pc.is_null(cell, nan_is_null=True))
         if not drop:

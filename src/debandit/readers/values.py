@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from debandit.errors import InputError, shorten
@@ -36,7 +35,7 @@ class Labels:
             for label in column.dictionary.to_pylist():
                 self._place(label)
         texts = column.dictionary.to_pylist()
-        indices = column.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+        indices = _indices(column)
         if not self.ordered and len(texts) > 1:  # first appearance in the rows, not in the dictionary
             seen, first = np.unique(indices, return_index=True)
             for index in seen[np.argsort(first)]:
@@ -55,6 +54,19 @@ class Labels:
         return self._places[text]
 
 
+def _array(column: pa.Array) -> NDArray[Any]:
+    """Numbers without gaps, as they are; pyarrow's own way imports pandas."""
+    return np.from_dlpack(column)
+
+
+def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int64]:
+    """The place of each cell's text in the dictionary; behind it where the cell is missing."""
+    indices = encoded.indices
+    if indices.null_count:
+        indices = indices.fill_null(len(encoded.dictionary))
+    return _array(indices).astype(np.int64)
+
+
 def _text(label: Any) -> str:
     if label is None or label != label:
         return ""
@@ -70,8 +82,10 @@ def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     kind = column.type
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _parsed(column)
+    if kind == pa.float64() and not column.null_count:
+        return _array(column), lambda i: str(column[i].as_py())
     if any(known(kind) for known in _NUMERIC):
-        values: Floats = pc.cast(column, pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        values: Floats = _array(column.cast(pa.float64(), safe=False).fill_null(np.nan))
         return values, lambda i: "" if not column[i].is_valid else str(column[i].as_py())
     if pa.types.is_null(kind):
         return np.full(len(column), np.nan), lambda _: ""
@@ -90,7 +104,7 @@ def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
         elif "_" not in plain:
             with contextlib.suppress(ValueError):
                 values[i] = float(plain)
-    indices = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+    indices = _indices(encoded)
     return values[indices], lambda i: [*texts, ""][indices[i]]
 
 
@@ -99,6 +113,8 @@ def times(column: pa.Array) -> NDArray[Any]:
 
     Text that is neither comes back as it is, for `dates`.
     """
+    import pyarrow.compute as pc
+
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return _moments(column)
@@ -117,7 +133,7 @@ def times(column: pa.Array) -> NDArray[Any]:
 
 
 def _moments(column: pa.Array) -> NDArray[np.datetime64]:
-    exact = pc.cast(column, pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
+    exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
     return np.asarray(exact).view("datetime64[ns]")
 
 
