@@ -13,6 +13,7 @@ from debandit.errors import InputError, listed, shorten
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_AT_ONCE = 2**16
 Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round's among them
 
 
@@ -101,8 +102,7 @@ class ExperimentLog:
             raise InputError(f"{len(codes)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
         sizes = None if batches is None else _batch_sizes(*batches, len(values))
         recorded = None if propensities is None else _checked_propensities(propensities, len(values))
-        seen, first = np.unique(codes, return_index=True)
-        appeared = [names[code] for code in seen[np.argsort(first)]]
+        appeared = [names[code] for code in in_order_of_appearance(codes, len(names))]
         known = _checked_labels(appeared if labels is None else labels, given=labels is not None)
         place = {label: index for index, label in enumerate(known)}
         strangers = sorted(set(appeared) - set(known))
@@ -291,6 +291,19 @@ class ExperimentLog:
             digest.update(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<")).tobytes())
         digest.update(str(self.batch_sizes).encode() if self.batch_sizes else b"")
         return digest.hexdigest()
+
+
+def in_order_of_appearance(codes: NDArray[Any], count: int) -> list[int]:
+    """The different ones of many numbers 0, ..., count - 1; usually the first few thousand show all of them."""
+    left = np.bincount(codes, minlength=count) > 0
+    found: list[int] = []
+    for start in range(0, len(codes), _AT_ONCE):
+        seen, first = np.unique(codes[start : start + _AT_ONCE], return_index=True)
+        found += [int(code) for code in seen[np.argsort(first)] if left[code]]
+        left[seen] = False
+        if not left.any():
+            break
+    return found
 
 
 def _numbers(values: ArrayLike, where: str) -> Floats:

@@ -235,13 +235,16 @@ def _parquet(path: Path, name: str) -> Source:
     from pyarrow import parquet
 
     with _explained(name, path):
-        names = parquet.ParquetFile(path).schema_arrow.names
+        schema = parquet.ParquetFile(path).schema_arrow
+        texts = [
+            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        ]
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:
             yield from file.iter_batches(columns=list(columns))
 
-    return _of_batches(name, path, names, batches)
+    return _of_batches(name, path, schema.names, batches)
 
 
 def _arrow(path: Path, name: str, stream: bool) -> Source:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from debandit.errors import InputError, shorten
+from debandit.log import in_order_of_appearance
 from debandit.readers.sources import Piece
 
 Floats = NDArray[np.float64]
@@ -36,10 +37,9 @@ class Labels:
                 self._place(label)
         texts = column.dictionary.to_pylist()
         indices = _indices(column)
-        if not self.ordered and len(texts) > 1:  # first appearance in the rows, not in the dictionary
-            seen, first = np.unique(indices, return_index=True)
-            for index in seen[np.argsort(first)]:
-                self._place(texts[index] if index < len(texts) else None)
+        if not self.ordered and any(_text(text) not in self._places for text in texts):
+            for index in in_order_of_appearance(indices, len(texts) + 1):  # in the rows, not in the dictionary
+                self._place([*texts, None][index])
         places = np.array([*(self._place(text) for text in texts), -1], np.int32)
         codes: NDArray[np.int32] = places[indices]
         return codes
