@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, InvalidStateError, ProcessPoolExecutor
 from typing import Any
 
 
@@ -23,11 +23,30 @@ def process_pool(count: int, *, know_main: bool = True) -> Iterator[Executor]:
                 pool.submit(time.sleep, 0.05)
         yield pool
     except BaseException:
-        for process in list((pool._processes or {}).values()):  # their chunks are computed again
-            process.terminate()
+        with _cancelled_quietly():
+            for process in list((pool._processes or {}).values()):  # their chunks are computed again
+                process.terminate()
+            pool.shutdown(cancel_futures=True)
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        with _cancelled_quietly():
+            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _cancelled_quietly() -> Iterator[None]:
+    """Until Python 3.12 the pool's own thread fails, and says so, if work was cancelled whose process has ended."""
+    before = threading.excepthook
+
+    def hear(failure: threading.ExceptHookArgs) -> None:
+        if failure.exc_type is not InvalidStateError:
+            before(failure)
+
+    threading.excepthook = hear
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def may_start_processes() -> bool:
