@@ -1,5 +1,6 @@
 # demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
 # Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
+# The tests have three workers because some of them wait.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -13,7 +14,7 @@ test: .venv/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 3 --dist worksteal  # three, because some tests wait
+	$(BIN)/pytest -n 3 --dist worksteal
 
 # make bench RACE=directory compares with a hand-written kernel as well
 bench: .venv/installed

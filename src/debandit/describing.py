@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from debandit.engine.conditions import LARGE
 from debandit.errors import listed, printable
 from debandit.intervals import interval_of
-from debandit.log import ExperimentLog, Floats
+from debandit.log import ExperimentLog
+from debandit.log_parts import Floats
 from debandit.policies import RULES
 from debandit.tables import Column, decimals_for, render
 from debandit.worlds import as_bootstrap
@@ -96,7 +98,7 @@ class Description(NamedTuple):
 
     def suits(self) -> str:
         """Which world, interval and rules suit such rewards."""
-        large = bool(self.log.batch_sizes) and self.log.horizon >= 50 * len(self.log.batch_sizes or ())
+        large = bool(self.log.batch_sizes) and self.log.horizon >= LARGE * len(self.log.batch_sizes or ())
         world, why = as_bootstrap("auto").chosen_for(self.log, large)
         rules = [name for name, rule in RULES.items() if self.log.binary or not rule.binary_rewards]
         left = len(RULES) - len(rules)

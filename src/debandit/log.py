@@ -9,11 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from debandit.errors import InputError, listed, shorten
+from debandit.errors import InputError, shorten
+from debandit.log_parts import (
+    Floats,
+    Ints,
+    batch_sizes_of,
+    checked_label,
+    checked_labels,
+    checked_propensities,
+    checked_rewards,
+    checked_summaries,
+    in_order_of_appearance,
+    places_of,
+    pooled,
+)
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-_AT_ONCE = 2**16
 Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round's among them
 
 
@@ -62,7 +72,7 @@ class ExperimentLog:
         propensities: ArrayLike | None = None,
         batches: Iterable[Any] | None = None,
     ) -> None:
-        names = [_checked_label(arm) for arm in arms]
+        names = [checked_label(arm) for arm in arms]
         places = {name: place for place, name in enumerate(dict.fromkeys(names))}
         codes = np.fromiter((places[name] for name in names), np.int32, len(names))
         named: Coded | None = None
@@ -97,20 +107,14 @@ class ExperimentLog:
         propensities: ArrayLike | None,
         batches: Coded | None,
     ) -> None:
-        values = _checked_rewards(rewards)
+        values = checked_rewards(rewards)
         if len(codes) != len(values):
             raise InputError(f"{len(codes)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
-        sizes = None if batches is None else _batch_sizes(*batches, len(values))
-        recorded = None if propensities is None else _checked_propensities(propensities, len(values))
+        sizes = None if batches is None else batch_sizes_of(*batches, len(values))
+        recorded = None if propensities is None else checked_propensities(propensities, len(values))
         appeared = [names[code] for code in in_order_of_appearance(codes, len(names))]
-        known = _checked_labels(appeared if labels is None else labels, given=labels is not None)
-        place = {label: index for index, label in enumerate(known)}
-        strangers = sorted(set(appeared) - set(known))
-        if strangers:
-            raise InputError(
-                f"the arm {shorten(strangers[0])!r} is in the log but not in the list of arms",
-                remedy="List every arm of the experiment.",
-            )
+        place = places_of(appeared, labels)
+        known = tuple(place)
         index = np.array([place.get(name, -1) for name in names], np.int64)[codes]
         pulls = np.bincount(index, minlength=len(known))
         with np.errstate(invalid="ignore"):
@@ -148,30 +152,16 @@ class ExperimentLog:
         binary: bool = False,
     ) -> "ExperimentLog":
         """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances."""
-        known = _checked_labels(labels, given=True)
-        if variances is None and not binary:
-            raise InputError("summaries of rewards that are not 0/1 need variances", where="variances")
-        counts, centers = _numbers(pulls, "pulls"), _numbers(means, "means")
-        spreads = centers * (1 - centers) if variances is None else _numbers(variances, "variances")
-        if not counts.shape == centers.shape == spreads.shape == (len(known),):
+        known = checked_labels(labels, given=True)
+        told = checked_summaries(pulls, means, variances, binary)
+        if len(told.pulls) != len(known):
             raise InputError(f"each summary needs one value for each of the {len(known)} arms")
-        pulled = counts > 0
-        if not ((counts >= 0) & (counts == np.rint(counts)) & (counts < 2**53)).all() or not pulled.any():
-            raise InputError("pulls must be whole numbers of 0 or more, and not all 0", where="pulls")
-        if binary and ((centers[pulled] < 0) | (centers[pulled] > 1)).any():
-            raise InputError("the mean of 0/1 rewards lies between 0 and 1", where="means")
-        if not np.isfinite(centers[pulled]).all() or not ((spreads[pulled] >= 0) & np.isfinite(spreads[pulled])).all():
-            raise InputError("means must be finite and variances 0 or more", where="means, variances")
-        wins = np.rint(centers * counts)
-        if binary and not np.allclose(wins[pulled], (centers * counts)[pulled], rtol=0, atol=1e-6):
-            raise InputError("no 0/1 rewards have such a mean with this many pulls", where="means")
         log = cls.__new__(cls)
-        missing = np.where(pulled, 1.0, np.nan)
         log._set(
             labels=known,
-            pulls=counts.astype(np.int64),
-            means=centers * missing,
-            variances=spreads * missing,
+            pulls=told.pulls.astype(np.int64),
+            means=told.means,
+            variances=told.variances,
             binary=binary,
             rounds=None,
             batches=None,
@@ -195,37 +185,28 @@ class ExperimentLog:
         Batches are in the order of first appearance, and so are arms unless `labels` gives it. An arm without a row in
         a batch had no pulls there. 0/1 rewards need no variances.
         """
-        days, names = [str(batch) for batch in batches], [_checked_label(arm) for arm in arms]
-        counts, centers = _numbers(pulls, "pulls"), _numbers(means, "means")
-        if variances is None and not binary:
-            raise InputError("batches of rewards that are not 0/1 need variances", where="variances")
-        spreads = centers * (1 - centers) if variances is None else _numbers(variances, "variances")
-        if not len(days) == len(names) == len(counts) == len(centers) == len(spreads):
-            raise InputError("each row needs a batch, an arm, pulls, a mean and a variance", where="batches")
-        known = _checked_labels(dict.fromkeys(names) if labels is None else labels, given=labels is not None)
-        places = [{name: i for i, name in enumerate(each)} for each in (dict.fromkeys(days), known)]
-        if set(names) - set(known):
-            stranger = sorted(set(names) - set(known))[0]
-            raise InputError(f"the arm {shorten(stranger)!r} is not in the list of arms", where="arms")
-        cells = np.array([places[0][day] for day in days]), np.array([places[1][name] for name in names])
+        days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
+        rows = checked_summaries(pulls, means, variances, binary)
+        if not len(days) == len(names) == len(rows.pulls):
+            raise InputError("each row needs a batch, an arm, pulls and a mean", where="batches")
+        arm_place, day_place = places_of(names, labels), {day: i for i, day in enumerate(dict.fromkeys(days))}
+        cells = np.array([day_place[day] for day in days]), np.array([arm_place[name] for name in names])
         if len(set(zip(*cells, strict=True))) < len(days):
             seen = [*zip(days, names, strict=True)]
             day, name = next(cell for i, cell in enumerate(seen) if cell in seen[:i])
             what = f"the arm {shorten(name)!r} has two rows in the batch {shorten(day)!r}"
             raise InputError(what, where="batches", remedy="Give one row for each batch and arm.")
-        table = np.zeros((3, len(places[0]), len(known)))
-        table[:, cells[0], cells[1]] = counts, np.where(counts > 0, centers, 0.0), np.where(counts > 0, spreads, 0.0)
-        n, m, v = table
-        if not (n.sum(axis=1) > 0).all():
-            empty = days[int(np.flatnonzero(n.sum(axis=1)[cells[0]] == 0)[0])]
-            raise InputError(f"nobody was in the batch {shorten(empty)!r}", where="batches", remedy="Leave it out.")
-        total = n.sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            mean = (n * m).sum(axis=0) / total
-            variance = (n * (v + (m - mean) ** 2)).sum(axis=0) / total
-        log = cls.from_summaries(known, total, mean, None if binary else variance, binary=binary)
-        seldom = np.where(n > 0, 1.0, np.nan)
-        log._set(batches=Batches(tuple(places[0]), n.astype(np.int64), m * seldom, v * seldom))
+        table = np.full((3, len(day_place), len(arm_place)), np.nan)
+        table[0] = 0.0
+        table[:, cells[0], cells[1]] = rows
+        empty = [day for day, count in zip(day_place, table[0].sum(axis=1), strict=True) if count == 0]
+        if empty:
+            raise InputError(f"nobody was in the batch {shorten(empty[0])!r}", where="batches", remedy="Leave it out.")
+        told = pooled(rows, cells[1], len(arm_place), binary)
+        log = cls.from_summaries(
+            list(arm_place), told.pulls, told.means, None if binary else told.variances, binary=binary
+        )
+        log._set(batches=Batches(tuple(day_place), table[0].astype(np.int64), table[1], table[2]))
         return log
 
     def _set(self, **values: Any) -> None:
@@ -291,104 +272,3 @@ class ExperimentLog:
             digest.update(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<")).tobytes())
         digest.update(str(self.batch_sizes).encode() if self.batch_sizes else b"")
         return digest.hexdigest()
-
-
-def in_order_of_appearance(codes: NDArray[Any], count: int) -> list[int]:
-    """The different ones of many numbers 0, ..., count - 1; usually the first few thousand show all of them."""
-    left = np.bincount(codes, minlength=count) > 0
-    found: list[int] = []
-    for start in range(0, len(codes), _AT_ONCE):
-        seen, first = np.unique(codes[start : start + _AT_ONCE], return_index=True)
-        found += [int(code) for code in seen[np.argsort(first)] if left[code]]
-        left[seen] = False
-        if not left.any():
-            break
-    return found
-
-
-def _numbers(values: ArrayLike, where: str) -> Floats:
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{where} must be numbers ({shorten(str(error))})", where=where) from None
-
-
-def _checked_rewards(rewards: ArrayLike) -> Floats:
-    values = _numbers(rewards, "rewards")
-    if values.ndim != 1 or len(values) == 0:
-        raise InputError("rewards must be a list with one number for each round", where="rewards")
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(
-            f"reward {values[bad[0]]} in round {bad[0] + 1} is missing or infinite"
-            + (f" ({len(bad)} such rounds)" if len(bad) > 1 else ""),
-            where="rewards",
-            remedy="Repair or leave out such rounds; leaving out is right only if the rule did not see them either.",
-        )
-    largest = np.abs(values).max()
-    if largest > 1e100 or 0 < largest < 1e-100:
-        raise InputError(
-            f"rewards of size {largest:.1g} cannot be squared in floating point",
-            where="rewards",
-            remedy="Use another unit of measurement, in the log and in the rule's options.",
-        )
-    return values
-
-
-def _checked_propensities(propensities: ArrayLike, count: int) -> Floats:
-    values = _numbers(propensities, "propensities")
-    if values.shape != (count,):
-        raise InputError(
-            f"propensities of shape {values.shape} for {count} rounds",
-            where="propensities",
-            remedy="Give one for each round: the probability with which the arm that was pulled had been chosen.",
-        )
-    bad = np.flatnonzero(~((values > 0) & (values <= 1)))
-    if len(bad):
-        raise InputError(
-            f"the propensity {values[bad[0]]} in round {bad[0] + 1} is not a probability above 0"
-            + (f" ({len(bad)} such rounds)" if len(bad) > 1 else ""),
-            where="propensities",
-            remedy="It is the probability of the arm that was pulled: more than 0, since it was pulled, and at most 1.",
-        )
-    return values
-
-
-def _batch_sizes(names: Sequence[str], batches: NDArray[Any], count: int) -> tuple[int, ...]:
-    """The lengths of runs of equal numbers, each of which must be one batch."""
-    if len(batches) != count:
-        raise InputError(
-            f"{len(batches)} batches for {count} rounds", where="batches", remedy="Name that of every round."
-        )
-    starts = np.append(0, np.flatnonzero(np.diff(batches)) + 1)
-    _, first = np.unique(batches[starts], return_index=True)
-    if len(first) < len(starts):
-        again = starts[np.setdiff1d(np.arange(len(starts)), first)[0]]
-        raise InputError(
-            f"the batch {shorten(names[batches[again]])!r} goes on in round {again + 1}, after another one",
-            where="batches",
-            remedy="Sort the rounds by time (--time), and give batches different names.",
-        )
-    return tuple(np.diff(np.append(starts, count)).tolist())
-
-
-def _checked_label(label: Any) -> str:
-    text = str(label)
-    if label is None or label != label or not text:  # None, NaN, empty
-        raise InputError(f"an arm is missing ({label!r})", where="arms", remedy="Name the arm of every round.")
-    return text
-
-
-def _checked_labels(labels: Iterable[Any], *, given: bool) -> tuple[str, ...]:
-    names = [_checked_label(label) for label in labels]
-    known = tuple(dict.fromkeys(names))
-    if given and len(known) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"the arm {shorten(twice)!r} is listed twice", where="arms")
-    if len(known) < 2:
-        raise InputError(
-            f"fewer than two arms: {listed(list(known)) or 'none'}",
-            where="arms",
-            remedy="An experiment compares at least two. List an arm that was never pulled as well: --arms A,B",
-        )
-    return known

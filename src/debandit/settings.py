@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 INTERVALS = ("auto", "pooled-t", "binary", "two-part", "wald", "none")
+MISSING = ("refuse", "drop")  # of `read_log`
+PERIODS = ("hour", "day", "week")
 BOOTSTRAP, RAO_BLACKWELL = METHODS = ("bootstrap", "rao-blackwell")
 
 

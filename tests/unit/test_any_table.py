@@ -241,6 +241,20 @@ def test_bad_counts_are_explained(change, message):
         read(DAYS | change, batched=True)
 
 
+@pytest.mark.parametrize(
+    "option", [{"batch_by": "day"}, {"missing": "drop"}, {"time": "day"}, {"propensity": "day"}, {"reward": "day"}]
+)
+def test_options_that_say_nothing_of_counts(option):
+    with pytest.raises(db.InputError, match="says nothing of it"):
+        read(DAYS, pulls="visitors", successes="conversions", **option)
+
+
+def test_counts_that_are_not_enough():
+    for columns in ({"mean": "visitors", "successes": "conversions"}, {"mean": "visitors", "sum": "conversions"}):
+        with pytest.raises(db.InputError, match="--mean and --sd"):
+            read(DAYS | {"n": [1] * 5, "sd": [1] * 5, "squares": [1] * 5}, pulls="n", **columns)
+
+
 def test_days_as_batches():
     when = ["2026-03-01T22:00", "2026-03-02T09:00:00", "2026-03-02 23:59", "2026-03-09T00:00"]  # the first is a Sunday
     table = {"arm": ["a", "b", "a", "b"], "reward": [0, 1, 1, 0], "timestamp": when}

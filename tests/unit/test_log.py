@@ -104,9 +104,35 @@ def test_nobody_can_change_a_log():
         ([3, 2], [1, 2], [1, -1], False, "variances 0 or more"),
         ([2, 2], [0.33, 0.5], None, True, "no 0/1 rewards have such a mean"),
         ([2, 2], [1.5, 0.5], None, True, "between 0 and 1"),
-        ([3, 2, 1], [1, 2], [1, 1], False, "one value for each of the 2 arms"),
+        ([3, 2, 1], [1, 2], [1, 1], False, "one value for each arm"),
+        ([3, 2, 1], [1, 2, 3], [1, 1, 1], False, "one value for each of the 2 arms"),
     ],
 )
 def test_impossible_summaries(pulls, means, variances, binary, message):
     with pytest.raises(db.InputError, match=message):
         db.ExperimentLog.from_summaries(["a", "b"], pulls, means, variances, binary=binary)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ({"pulls": -1}, "whole numbers"),
+        ({"pulls": 2.5}, "whole numbers"),
+        ({"means": 1.2}, "between 0 and 1"),
+        ({"means": 0.33}, "no 0/1 rewards have such a mean"),
+        ({"means": np.nan}, "finite"),
+        ({"variances": -1.0}, "variances 0 or more"),
+    ],
+)
+def test_every_cell_of_a_batch_table_is_checked(cell, message):
+    """Each of these would vanish in the totals of its arm."""
+    good = {"pulls": [10, 10, 10, 10], "means": [0.5, 0.4, 0.5, 0.6]}
+    table = {"batches": [1, 1, 2, 2], "arms": ["a", "b", "a", "b"], **good}
+    assert db.ExperimentLog.from_batches(**table, binary=True).horizon == 40
+    binary = "variances" not in cell
+    table |= {} if binary else {"variances": [1.0, 1.0, 1.0, 1.0]}
+    ((name, bad),) = cell.items()
+    with pytest.raises(db.InputError, match=message):
+        db.ExperimentLog.from_batches(**(table | {name: [*table[name][:3], bad]}), binary=binary)
+    with pytest.raises(db.InputError, match="each row needs a batch"):
+        db.ExperimentLog.from_batches([1, 1, 2], table["arms"], **good, binary=True)

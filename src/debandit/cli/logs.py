@@ -18,6 +18,7 @@ from debandit.cli.options import (
     where_to_work,
 )
 from debandit.errors import InputError, printable
+from debandit.settings import MISSING
 
 Columns = dict[str, Any]
 
@@ -86,13 +87,16 @@ def describe(log: tuple[str, ...], columns: Columns) -> None:
 
     found = Description(log_of(log, columns, batched=True))
     click.echo(str(found))
-    given = [f"--{name} {shlex.quote(str(value))}" for name, value in columns.items() if value and name != "missing"]
+    told = {name: ",".join(value) if name == "arms" else value for name, value in columns.items() if value}
+    if told["missing"] == MISSING[0]:
+        del told["missing"]
+    words = {name: f"--{name} {shlex.quote(value)}" for name, value in told.items()}
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
     paths = " ".join(shlex.quote(path) for path in log)
     click.echo("\nNext, with the rule that chose the arms (debandit debias --help lists them):")
-    click.echo(printable(f'  debandit debias {" ".join([paths, *given])} --policy "{rule}"'))
-    if found.log.rounds is not None:
-        click.echo(printable(f"If you do not know it: debandit identify {' '.join([paths, *given])}"))
+    click.echo(printable(f'  debandit debias {" ".join([paths, *words.values()])} --policy "{rule}"'))
+    if found.log.rounds is not None and found.log.batch_sizes is None:
+        click.echo(printable(f"If you do not know it: debandit identify {' '.join([paths, *words.values()])}"))
 
 
 @click.command()

@@ -9,7 +9,7 @@ import click
 
 from debandit.checks import checked_choice, checked_whole
 from debandit.errors import InputError, printable, shorten
-from debandit.settings import OPTIONS
+from debandit.settings import MISSING, OPTIONS, PERIODS
 
 if TYPE_CHECKING:
     from debandit.log import ExperimentLog
@@ -142,9 +142,7 @@ def log_and_policy(command: Command) -> Command:
     batch = click.option(
         "--batch", metavar="COLUMN", help="Column of the batches; the rule is then written batched(RULE)."
     )
-    by = click.option(
-        "--batch-by", type=click.Choice(["hour", "day", "week"]), help="Cut the time into such batches, in UTC."
-    )
+    by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the time into such batches, in UTC.")
     return log_file(batch(by(policy(command))))
 
 
@@ -164,8 +162,8 @@ def log_file(command: Command) -> Command:
         ),
         click.option(
             "--missing",
-            type=click.Choice(["refuse", "drop"]),
-            default="refuse",
+            type=click.Choice(MISSING),
+            default=MISSING[0],
             show_default=True,
             help="What to do with rows that lack a value.",
         ),

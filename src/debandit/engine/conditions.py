@@ -9,7 +9,7 @@ import numpy as np
 
 from debandit.engine.data import Floats, Ints
 
-LARGE = 50  # rounds of a batch on average, from which sums of rewards are as good as normal
+LARGE = 50  # rounds of a batch on average, from which the world auto looks at sums of rewards only
 FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed in a round, where it is not an arm
 
 

@@ -35,7 +35,7 @@ def process_pool(count: int, *, know_main: bool = True) -> Iterator[Executor]:
 
 @contextlib.contextmanager
 def _cancelled_quietly() -> Iterator[None]:
-    """Until Python 3.12 the pool's own thread fails, and says so, if work was cancelled whose process has ended."""
+    """In Python 3.11 the pool's own thread fails, and says so, if work was cancelled whose process has ended."""
     before = threading.excepthook
 
     def hear(failure: threading.ExceptHookArgs) -> None:

@@ -17,7 +17,8 @@ from debandit.engine.experiment import Experiment
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import generators, run_words
 
-WORTH_A_STEP = 1000  # rounds of a batch on average; the compiled loop plays fewer in less time than a step takes
+# Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds.
+WORTH_A_STEP = 1000
 
 
 def can_step(experiment: Experiment) -> bool:

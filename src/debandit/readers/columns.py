@@ -11,10 +11,8 @@ NAMES = {  # what people call them; a name after a bar is not as good as one bef
     "reward": "reward outcome y click clicked success conversion converted cost | value revenue",
     "time": "time timestamp date round t",
     "batch": "batch wave period day",
-    "propensity": "propensity pscore probability action_prob",
     "pulls": "pulls n users visitors trials exposures impressions",
     "successes": "successes conversions clicks",
-    "user": "user user_id userid uid visitor_id customer customer_id subject subject_id participant",
 }
 NEGATED = "cost"
 
@@ -25,6 +23,11 @@ class Roles(NamedTuple):
     columns: dict[str, str]
     guessed: dict[str, str]
     notes: list[str]
+
+    @property
+    def negated(self) -> bool:
+        """Whether the reward is minus its column."""
+        return _plain(self.guessed.get("reward", "")) == NEGATED
 
     @property
     def line(self) -> str:
@@ -38,7 +41,7 @@ def roles_of(
     """The columns that the options name, and a guess for what is `needed`, or `wanted` if it is there, besides."""
     named = {role: column for role, column in given.items() if column is not None}
     for role, column in named.items():
-        _find(column, columns, where, f"--{role}")
+        _find(column, role, columns, where)
     twice = [(one, two) for one in named for two in named if one < two and named[one] == named[two]]
     for one, two in twice:
         what = f"{one} and {two} cannot be the same column {shorten(named[one])!r}"
@@ -57,10 +60,11 @@ def roles_of(
             if taken:
                 what = f"{taken[0][0]} and {role} cannot be the same column {shorten(taken[0][1])!r}"
                 raise InputError(what, where=where, remedy=f"Name the other with --{role}.")
-            raise _missing(role, columns, where)
-    if "reward" in guessed and _plain(guessed["reward"]) == NEGATED:
+            raise _absent(role, role, columns, where)
+    roles = Roles(named | guessed, guessed, notes)
+    if roles.negated:
         notes.append(f"the reward is minus the column {shorten(guessed['reward'])!r}")
-    return Roles(named | guessed, guessed, notes)
+    return roles
 
 
 def _guess(role: str, columns: list[str], where: str, needed: bool) -> tuple[str | None, list[str]]:
@@ -68,7 +72,7 @@ def _guess(role: str, columns: list[str], where: str, needed: bool) -> tuple[str
     ranked = [[c for c in columns if _plain(c) in names.split()] for names in NAMES.get(role, role).split("|")]
     best = next((found for found in ranked if found), [])
     if len(best) > 1 and best.count(best[0]) > 1:
-        _find(best[0], best, where, f"--{role}")
+        _find(best[0], role, best, where)
     if len(best) > 1 and needed:
         both = " and ".join(repr(shorten(c)) for c in best[:2])
         remedy = f"Say which: --{role} {shorten(best[0])}"
@@ -80,23 +84,17 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _missing(role: str, columns: list[str], where: str) -> InputError:
-    near = difflib.get_close_matches(role, {_plain(c): c for c in columns[:1000]}, 1, 0.5)
-    original = {_plain(c): c for c in reversed(columns[:1000])}
-    hint = f"Did you mean --{role} {shorten(original[near[0]])}? " if near else f"Name it with --{role}. "
-    return InputError(f"no column {role!r}", where=where, remedy=hint + _shown(columns))
-
-
-def _find(column: str, columns: list[str], where: str, option: str) -> None:
-    if columns.count(column) == 1:
-        return
-    if column in columns:
+def _find(column: str, role: str, columns: list[str], where: str) -> None:
+    """Complain unless there is one such column."""
+    if column not in columns:
+        raise _absent(column, role, columns, where)
+    if columns.count(column) > 1:
         raise InputError(f"the column {shorten(column)!r} appears {columns.count(column)} times", where=where)
+
+
+def _absent(column: str, role: str, columns: list[str], where: str) -> InputError:
     lowered = {each.lower(): each for each in reversed(columns[:1000])}
     near = difflib.get_close_matches(column.lower(), lowered, 1, 0.5)
-    hint = f"Did you mean {option} {shorten(lowered[near[0]])}? " if near else f"Name it with {option}. "
-    raise InputError(f"no column {shorten(column)!r}", where=where, remedy=hint + _shown(columns))
-
-
-def _shown(columns: list[str]) -> str:
-    return f"The columns are: {', '.join(shorten(column, 30) for column in columns[:20])}"
+    hint = f"Did you mean --{role} {shorten(lowered[near[0]])}?" if near else f"Name it with --{role}."
+    shown = ", ".join(shorten(each, 30) for each in columns[:20])
+    return InputError(f"no column {shorten(column)!r}", where=where, remedy=f"{hint} The columns are: {shown}")

@@ -1,13 +1,12 @@
 """From a table with one row per arm, or per batch and arm, to an `ExperimentLog`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError
 from debandit.log import ExperimentLog
+from debandit.log_parts import Floats, checked_summaries, places_of, pooled
 from debandit.readers.columns import Roles, roles_of
 from debandit.readers.sources import Source
 from debandit.readers.values import Labels, complain, numbers
@@ -35,7 +34,9 @@ def read_counts(
     form = next((form for form in _FORMS if any(given[role] is not None for role in form)), _FORMS[0])
     roles = roles_of(source.columns, options, ("arm", "pulls", *form), ["batch"] * batched, source.name)
     if len([role for role in COUNTED[1:] if role in roles.columns]) != len(form):
-        raise InputError("this is either too little or too much", where="--pulls", remedy=_WANTED)
+        raise InputError(
+            "these columns are not enough to know means and spreads, or say them twice", where="--pulls", remedy=_WANTED
+        )
     labels, batches, values = _collected(source, roles, form)
     pulls = values["pulls"]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -59,13 +60,11 @@ def read_counts(
     return log, roles
 
 
-def _collected(
-    source: Source, roles: Roles, form: Sequence[str]
-) -> tuple[list[str], list[str], dict[str, NDArray[np.float64]]]:
+def _collected(source: Source, roles: Roles, form: Sequence[str]) -> tuple[list[str], list[str], dict[str, Floats]]:
     """The arm and the batch of each row, and its numbers."""
     columns, labels, batches = roles.columns, Labels(), Labels()
     arms, days = [], []
-    parts: dict[str, list[NDArray[np.float64]]] = {role: [] for role in ("pulls", *form)}
+    parts: dict[str, list[Floats]] = {role: [] for role in ("pulls", *form)}
     for piece in source.read(list(columns.values()), []):
         codes = labels.codes(piece.columns.column(columns["arm"]))
         complain(piece, np.flatnonzero(codes < 0), lambda _: "", columns["arm"], "an arm", "Fill them in.")
@@ -90,21 +89,13 @@ def _collected(
     return arms, days, {role: np.concatenate(found) for role, found in parts.items()}
 
 
-def _added_up(labels: list[str], pulls: Any, means: Any, variances: Any, arms: Sequence[str] | None) -> ExperimentLog:
+def _added_up(
+    labels: list[str], pulls: Floats, means: Floats, variances: Floats | None, arms: Sequence[str] | None
+) -> ExperimentLog:
     """The rows of each arm together."""
-    names = list(dict.fromkeys(labels if arms is None else [*arms, *labels]))
-    if arms is not None and len(names) > len(arms):
-        raise InputError(f"the arm {shorten(names[len(arms)])!r} is not in the list of arms", where="arms")
-    place = {name: i for i, name in enumerate(names)}
+    place, binary = places_of(labels, arms), variances is None
     index = np.array([place[label] for label in labels])
-    means = np.where(pulls > 0, means, 0.0)
-    spreads = np.where(pulls > 0, means * (1 - means) if variances is None else variances, 0.0)
-
-    def total(values: Any) -> Any:
-        return np.bincount(index, values, len(names))
-
-    with np.errstate(invalid="ignore"):
-        mean = total(pulls * means) / total(pulls)
-        variance = total(pulls * (spreads + (means - mean[index]) ** 2)) / total(pulls)
-    binary = variances is None
-    return ExperimentLog.from_summaries(names, total(pulls), mean, None if binary else variance, binary=binary)
+    told = pooled(checked_summaries(pulls, means, variances, binary), index, len(place), binary)
+    return ExperimentLog.from_summaries(
+        list(place), told.pulls, told.means, None if binary else told.variances, binary=binary
+    )

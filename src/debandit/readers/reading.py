@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
-from debandit.readers.columns import NEGATED, Roles, roles_of
+from debandit.readers.columns import Roles, roles_of
 from debandit.readers.counting import is_counted, read_counts
 from debandit.readers.sources import NotNumbersError, Piece, Source, source_of
 from debandit.readers.values import Labels, complain, dates, numbers, times
+from debandit.settings import MISSING, PERIODS
 
 _NUMBERS = {  # what is wanted, and advice
     "reward": (
@@ -24,8 +25,6 @@ _NUMBERS = {  # what is wanted, and advice
         "It is the probability of the arm that was pulled: more than 0, since it was pulled, and at most 1.",
     ),
 }
-MISSING = ("refuse", "drop")
-PERIODS = {"hour": "datetime64[h]", "day": "datetime64[D]", "week": "datetime64[D]"}
 
 
 class Reading(NamedTuple):
@@ -85,15 +84,19 @@ def read(
     source = source_of(given)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
     if is_counted(source, counts | {"reward": reward}):
-        if reward is not None or propensity is not None or time not in (None, "none"):
-            what = "a table of counts has no rounds, and so no reward, time or propensity of each"
-            raise InputError(what, where=source.name, remedy="Leave these options out.")
+        of_rounds = {"reward": reward, "propensity": propensity, "time": time, "batch-by": batch_by}
+        if missing != "refuse":
+            of_rounds["missing"] = missing
+        odd = [f"--{name}" for name, value in of_rounds.items() if value not in (None, "none")]
+        if odd:
+            what = "a table of counts has no rounds, so this option says nothing of it"
+            raise InputError(what, where=odd[0], remedy="Leave it out.")
         log, roles = read_counts(source, counts | {"arm": arm, "batch": batch}, arms, batched=batched)
         return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)))
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
     if batch_by is not None:
-        checked_choice("batch_by", batch_by, list(PERIODS))
+        checked_choice("batch_by", batch_by, PERIODS)
         if batch is not None or time == "none":
             raise InputError("--batch-by needs a time, and no column of batches", where="--batch-by")
     wanted = ["batch"] * (batched and batch_by is None) + ["time"] * (time is None)
@@ -143,7 +146,7 @@ def _collected(source: Source, roles: Roles, drop: bool, numeric: bool) -> _Rows
     whole = {role: np.concatenate(each) for role, each in parts.items() if role != "time"}
     if "time" in parts:
         whole["time"] = _whole(parts["time"], columns["time"], source.name, first_row)
-    if roles.guessed.get("reward", "").strip().lower() == NEGATED:
+    if roles.negated:
         whole["reward"] = -whole["reward"]
     propensities, moments, named = (whole.get(role) for role in ("propensity", "time", "batch"))
     return _Rows(labels, whole["arm"], whole["reward"], propensities, moments, named, batches.names, dropped)
@@ -222,8 +225,10 @@ def _cut(rows: _Rows, source: Source, period: str) -> _Rows:
     if rows.times is None or not np.issubdtype(rows.times.dtype, np.datetime64):
         what = "there is no column of dates to cut into batches"
         raise InputError(what, where=source.name, remedy="Name one with --time, with dates like 2026-01-31T12:00:00.")
-    days = rows.times.astype("datetime64[D]").astype(np.int64) if period == "week" else None
-    starts = rows.times.astype(PERIODS[period]) if days is None else ((days - 4) // 7 * 7 + 4).astype("datetime64[D]")
+    starts = rows.times.astype("datetime64[h]" if period == "hour" else "datetime64[D]")
+    if period == "week":
+        monday = np.datetime64("1970-01-05")
+        starts = monday + (starts - monday) // np.timedelta64(7, "D") * np.timedelta64(7, "D")
     names, batches = np.unique(starts, return_inverse=True)
     return rows._replace(batches=batches.astype(np.int32), batch_names=[str(name) for name in names])
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from debandit.errors import InputError, shorten
-from debandit.log import in_order_of_appearance
+from debandit.log_parts import in_order_of_appearance
 from debandit.readers.sources import Piece
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,176 @@
+"""What makes a log valid: its parts are checked here, and rows that belong together are added up."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from debandit.errors import InputError, listed, shorten
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_AT_ONCE = 2**16
+
+
+class Summaries(NamedTuple):
+    """Counts, means and variances (divisor n) of some rows; the last two are NaN without a pull."""
+
+    pulls: Floats
+    means: Floats
+    variances: Floats
+
+
+def checked_summaries(pulls: ArrayLike, means: ArrayLike, variances: ArrayLike | None, binary: bool) -> Summaries:
+    """One value of each for each row; 0/1 rewards need no variances, and their means are shares of the pulls."""
+    if variances is None and not binary:
+        raise InputError("rewards that are not 0/1 need variances", where="variances")
+    counts, centers = numbers(pulls, "pulls"), numbers(means, "means")
+    spreads = centers * (1 - centers) if variances is None else numbers(variances, "variances")
+    if counts.ndim != 1 or not counts.shape == centers.shape == spreads.shape:
+        raise InputError("give one value for each arm (and batch)", where="pulls, means, variances")
+    pulled = counts > 0
+    if not ((counts >= 0) & (counts == np.rint(counts)) & (counts < 2**53)).all() or not pulled.any():
+        raise InputError("pulls must be whole numbers of 0 or more, and not all 0", where="pulls")
+    if not np.isfinite(centers[pulled]).all() or not ((spreads[pulled] >= 0) & np.isfinite(spreads[pulled])).all():
+        outside = binary and np.isfinite(centers[pulled]).all()
+        what = "the mean of 0/1 rewards lies between 0 and 1" if outside else "means are finite and variances 0 or more"
+        raise InputError(what, where="means" if binary else "means, variances")
+    wins = centers * counts
+    if binary and not np.allclose(np.rint(wins)[pulled], wins[pulled], rtol=0, atol=1e-6):
+        raise InputError("no 0/1 rewards have such a mean with this many pulls", where="means")
+    missing = np.where(pulled, 1.0, np.nan)
+    return Summaries(counts, centers * missing, spreads * missing)
+
+
+def pooled(rows: Summaries, arms: Ints, arm_count: int, binary: bool) -> Summaries:
+    """The rows of each arm together: squares within rows and between their means."""
+    n, m, v = (np.where(rows.pulls > 0, part, 0.0) for part in rows)
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(arms, values, arm_count).astype(np.float64, copy=False)
+
+    pulls = total(n)
+    with np.errstate(invalid="ignore"):
+        means = total(np.rint(n * m) if binary else n * m) / pulls
+        return Summaries(pulls, means, total(n * (v + (m - means[arms]) ** 2)) / pulls)
+
+
+def places_of(appeared: Iterable[str], labels: Sequence[Any] | None) -> dict[str, int]:
+    """The place of every arm: in the order of appearance, or of a list that must name all of them."""
+    names = list(dict.fromkeys(appeared))
+    known = checked_labels(names if labels is None else labels, given=labels is not None)
+    strangers = sorted(set(names) - set(known))
+    if strangers:
+        raise InputError(
+            f"the arm {shorten(strangers[0])!r} is in the log but not in the list of arms",
+            where="arms",
+            remedy="List every arm of the experiment.",
+        )
+    return {label: place for place, label in enumerate(known)}
+
+
+def in_order_of_appearance(codes: NDArray[Any], count: int) -> list[int]:
+    """The different ones of many numbers 0, ..., count - 1; usually the first few thousand show all of them."""
+    left = np.bincount(codes, minlength=count) > 0
+    found: list[int] = []
+    for start in range(0, len(codes), _AT_ONCE):
+        seen, first = np.unique(codes[start : start + _AT_ONCE], return_index=True)
+        found += [int(code) for code in seen[np.argsort(first)] if left[code]]
+        left[seen] = False
+        if not left.any():
+            break
+    return found
+
+
+def numbers(values: ArrayLike, where: str) -> Floats:
+    """Numbers, or a complaint."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{where} must be numbers ({shorten(str(error))})", where=where) from None
+
+
+def checked_rewards(rewards: ArrayLike) -> Floats:
+    """One finite number for each round."""
+    values = numbers(rewards, "rewards")
+    if values.ndim != 1 or len(values) == 0:
+        raise InputError("rewards must be a list with one number for each round", where="rewards")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(
+            f"reward {values[bad[0]]} in round {bad[0] + 1} is missing or infinite"
+            + (f" ({len(bad)} such rounds)" if len(bad) > 1 else ""),
+            where="rewards",
+            remedy="Repair or leave out such rounds; leaving out is right only if the rule did not see them either.",
+        )
+    largest = np.abs(values).max()
+    if largest > 1e100 or 0 < largest < 1e-100:
+        raise InputError(
+            f"rewards of size {largest:.1g} cannot be squared in floating point",
+            where="rewards",
+            remedy="Use another unit of measurement, in the log and in the rule's options.",
+        )
+    return values
+
+
+def checked_propensities(propensities: ArrayLike, count: int) -> Floats:
+    """One probability for each round."""
+    values = numbers(propensities, "propensities")
+    if values.shape != (count,):
+        raise InputError(
+            f"propensities of shape {values.shape} for {count} rounds",
+            where="propensities",
+            remedy="Give one for each round: the probability with which the arm that was pulled had been chosen.",
+        )
+    bad = np.flatnonzero(~((values > 0) & (values <= 1)))
+    if len(bad):
+        raise InputError(
+            f"the propensity {values[bad[0]]} in round {bad[0] + 1} is not a probability above 0"
+            + (f" ({len(bad)} such rounds)" if len(bad) > 1 else ""),
+            where="propensities",
+            remedy="It is the probability of the arm that was pulled: more than 0, since it was pulled, and at most 1.",
+        )
+    return values
+
+
+def batch_sizes_of(names: Sequence[str], batches: NDArray[Any], count: int) -> tuple[int, ...]:
+    """The lengths of runs of equal numbers, each of which must be one batch."""
+    if len(batches) != count:
+        raise InputError(
+            f"{len(batches)} batches for {count} rounds", where="batches", remedy="Name that of every round."
+        )
+    starts = np.append(0, np.flatnonzero(np.diff(batches)) + 1)
+    _, first = np.unique(batches[starts], return_index=True)
+    if len(first) < len(starts):
+        again = starts[np.setdiff1d(np.arange(len(starts)), first)[0]]
+        raise InputError(
+            f"the batch {shorten(names[batches[again]])!r} goes on in round {again + 1}, after another one",
+            where="batches",
+            remedy="Sort the rounds by time (--time), and give batches different names.",
+        )
+    return tuple(np.diff(np.append(starts, count)).tolist())
+
+
+def checked_label(label: Any) -> str:
+    """The name of an arm."""
+    text = str(label)
+    if label is None or label != label or not text:  # None, NaN, empty
+        raise InputError(f"an arm is missing ({label!r})", where="arms", remedy="Name the arm of every round.")
+    return text
+
+
+def checked_labels(labels: Iterable[Any], *, given: bool) -> tuple[str, ...]:
+    """The names of all arms, each once; a list that was `given` must have them so."""
+    names = [checked_label(label) for label in labels]
+    known = tuple(dict.fromkeys(names))
+    if given and len(known) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"the arm {shorten(twice)!r} is listed twice", where="arms")
+    if len(known) < 2:
+        raise InputError(
+            f"fewer than two arms: {listed(list(known)) or 'none'}",
+            where="arms",
+            remedy="An experiment compares at least two. List an arm that was never pulled as well: --arms A,B",
+        )
+    return known
