@@ -18,8 +18,7 @@ from debandit.engine.chains import Tapes, tapes_of
 from debandit.engine.data import Floats
 from debandit.engine.experiment import REORDER
 from debandit.engine.kernels import ObjectKernel
-from debandit.engine.progress import progress_bar
-from debandit.engine.spread import Workers
+from debandit.engine.spread import Workers, progress_bar
 from debandit.errors import InputError, Refused, work_elsewhere
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import debandit as db
-from debandit.engine.spread import width_of
+from debandit.engine.processes import width_of
 from debandit.executors import chosen, processes
 from debandit.study import Cell
 

@@ -11,8 +11,8 @@ from debandit.debiasing.cases import Case, no_world
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
 from debandit.engine.experiment import DEBIAS, Experiment
-from debandit.engine.play import is_costly
 from debandit.engine.runs import TOTALS, Wish
+from debandit.engine.spread import is_costly
 from debandit.log import ExperimentLog
 from debandit.simulation import Runs, experiment_of, fits
 from debandit.worlds import Bootstrap, Unseen, World, as_bootstrap

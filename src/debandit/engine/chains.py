@@ -11,7 +11,7 @@ import numpy as np
 
 from debandit.engine.data import TAPE, Floats, Ints, WorldData
 from debandit.engine.experiment import REORDER, Experiment, Rule
-from debandit.engine.play import play
+from debandit.engine.spread import play
 
 SWAPS = 4  # in a step, on average: with one the walk takes four times as many steps out of a corner
 

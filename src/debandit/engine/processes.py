@@ -1,9 +1,10 @@
-"""A pool of processes of this machine."""
+"""A pool of processes of this machine, and what others' pools say of themselves."""
 
 import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -89,3 +90,20 @@ def _end_with_the_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def can_be_sent(policy: object) -> bool:
+    """Whether another process would find the class of the rule, without running the user's script once more."""
+    if type(getattr(policy, "core", policy)).__module__ == "__main__":
+        return False
+    try:
+        return type(pickle.loads(pickle.dumps(policy))) is type(policy)
+    except Exception:  # whatever a class of the user may do
+        return False
+
+
+def width_of(executor: Executor) -> int:
+    """How many workers an executor has, as far as it says."""
+    if hasattr(executor, "_client"):  # Dask's
+        return max(1, int(sum(executor._client.nthreads().values())))
+    return int(getattr(executor, "_max_workers", None) or 8)

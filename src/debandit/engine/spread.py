@@ -1,13 +1,14 @@
-"""Spreading runs over threads, or over whatever an executor offers.
+"""Playing runs, in whichever way is right for them, spread over threads or over whatever an executor offers.
 
 The work is cut into units of at most BLOCK runs of one world. A unit is never split and its sums are taken in the order
 of its runs, so that no bit of the answer depends on the number of workers or on the size of the chunks.
 """
 
 import contextlib
+import contextvars
 import itertools
 import os
-import pickle
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -16,15 +17,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
-from debandit.engine.data import Ints, Played
-from debandit.engine.experiment import Experiment, Rule
+from debandit.engine.data import Ints, Played, no_rounds
+from debandit.engine.experiment import Experiment
 from debandit.engine.kernels import ObjectKernel
-from debandit.engine.objects import RUNS_PER_UNIT, rehearse
-from debandit.engine.play import play
-from debandit.engine.processes import may_start_processes, process_pool
-from debandit.engine.progress import progress_bar
+from debandit.engine.objects import RUNS_PER_UNIT, play_objects, rehearse
+from debandit.engine.processes import can_be_sent, may_start_processes, process_pool, width_of
+from debandit.engine.rounds import play_rounds
 from debandit.engine.runs import ALL, NOTHING_MORE, TOTALS, Tally, Wish, tallied
+from debandit.engine.steps import can_commit, can_step, commit, step
 from debandit.errors import work_elsewhere
 
 BLOCK = 256
@@ -32,8 +34,32 @@ _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short 
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
 
+_silent: contextvars.ContextVar[bool] = contextvars.ContextVar("silent", default=False)
+
 Workers = Executor | int | None  # an executor, or a number of threads; None: as many as there are cores
 Work = Callable[..., Any]  # of (experiment, units, stop): what is done with a chunk, which has the worlds of its units
+
+
+def play(
+    experiment: Experiment, who: Ints, kept: int = TOTALS, paths: bool = False, stop: Ints | None = None
+) -> Played:
+    """Simulate the runs (world, number) in `who` and keep this many statistics of each; with `paths` also its rounds.
+
+    Another thread may set stop[0], and then what comes back is not to be used.
+    """
+    stop = np.zeros(3, np.int64) if stop is None else stop
+    if isinstance(experiment.policy.kernel, ObjectKernel):
+        return play_objects(experiment, who, kept, paths, stop)
+    if not paths and can_commit(experiment):
+        return Played(commit(experiment, who, kept), *no_rounds(len(who)))
+    if not paths and can_step(experiment):
+        return Played(step(experiment, who, kept, stop), *no_rounds(len(who)))
+    return play_rounds(experiment, who, kept, paths, stop)
+
+
+def is_costly(experiment: Experiment) -> bool:
+    """Whether a run takes far longer than in the compiled loop."""
+    return isinstance(experiment.policy.kernel, ObjectKernel) or can_step(experiment)
 
 
 def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers: Workers) -> Played:
@@ -119,22 +145,12 @@ def _run(
         yield from _chunks(experiment, units, work, workers, most)
         return
     width = min(_width(workers), len(units))
-    alone = seconds * units[:, 2].sum() < _SECONDS_ALONE or not _can_be_sent(experiment.policy)
+    alone = seconds * units[:, 2].sum() < _SECONDS_ALONE or not can_be_sent(experiment.policy)
     if width == 1 or alone or not may_start_processes():
         yield from _chunks(experiment, units, work, 1, most)  # Python runs one thread at a time
         return
     with process_pool(width, know_main=False) as pool:
         yield from _chunks(experiment, units, work, pool, most)
-
-
-def _can_be_sent(policy: Rule) -> bool:
-    """Whether another process would find the class of the rule, without running the user's script once more."""
-    if type(getattr(policy, "core", policy)).__module__ == "__main__":
-        return False
-    try:
-        return type(pickle.loads(pickle.dumps(policy))) is type(policy)
-    except Exception:  # whatever a class of the user may do
-        return False
 
 
 def _chunks(
@@ -208,8 +224,17 @@ def _width(workers: Workers) -> int:
     return width_of(workers) if isinstance(workers, Executor) else workers or os.cpu_count() or 1
 
 
-def width_of(executor: Executor) -> int:
-    """How many workers an executor has, as far as it says."""
-    if hasattr(executor, "_client"):  # Dask's
-        return max(1, int(sum(executor._client.nthreads().values())))
-    return int(getattr(executor, "_max_workers", None) or 8)
+@contextlib.contextmanager
+def without_progress() -> Iterator[None]:
+    """For callers that show progress of their own."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+def progress_bar(runs: int) -> "tqdm[Any]":
+    """Shown after a second, and only to a person: on a terminal and for the main thread."""
+    hidden = _silent.get() or threading.current_thread() is not threading.main_thread()
+    return tqdm(total=runs, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=hidden or None)

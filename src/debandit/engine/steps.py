@@ -1,8 +1,10 @@
-"""Whole batches at once. Within a batch a rule keeps its probabilities, so that numbers of pulls and sums are enough.
+"""Many rounds at once, where numbers of pulls and sums are enough. All runs lie side by side, whatever their worlds.
 
-A million users in fifty batches are fifty steps: pulls are multinomial, and their sums normal or binomial. For rules
-whose probabilities follow from totals, in worlds whose sums can be drawn. All runs lie side by side, whatever their
-worlds; each has a generator of its own.
+Within a batch a rule keeps its probabilities. A million users in fifty batches are fifty steps: pulls are multinomial,
+and their sums normal or binomial. For rules whose probabilities follow from totals, in worlds whose sums can be drawn.
+
+Explore-then-commit is two steps. For normal rewards only: sums of 0/1 rewards take as long to draw as their rounds
+take in the compiled loop.
 """
 
 import itertools
@@ -12,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from debandit.engine.conditions import FREE, Conditions
-from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, Floats, Ints, WorldData
+from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, WorldData
 from debandit.engine.experiment import Experiment
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
-from debandit.engine.streams import generators, run_words
+from debandit.engine.streams import Words, generators, normals, run_words, uniforms
 
 # Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds.
 WORTH_A_STEP = 1000
@@ -127,3 +129,55 @@ def _turns(left: Ints, end: int, arm_count: int) -> Ints:
         return np.asarray((t - arms + arm_count - 1) // arm_count)
 
     return before(end) - before((end - left)[:, None])
+
+
+def can_commit(experiment: Experiment) -> bool:
+    """Whether the rule explores and commits, and its sums can be drawn."""
+    conditions = experiment.conditions
+    return (
+        experiment.world.kind == NORMAL
+        and conditions.commit
+        and not conditions.wrapped
+        and experiment.rule.ties == FIRST
+    )
+
+
+def commit(experiment: Experiment, who: Ints, kept: int) -> Floats:
+    """The table of the runs (world, number) in `who`: K sums of initial pulls, the comparison, the sum of the rest."""
+    arm_count, opening, worlds = experiment.arm_count, experiment.conditions.opening, who[:, 0]
+    words, runs = run_words(experiment.keys, who), np.arange(len(who))
+    draws, table = normals(words, 0, arm_count + 1), np.zeros((kept, arm_count, len(who)))
+
+    def add(arms: Ints, count: int, drawn: Floats, first: int) -> None:
+        """Pull the arms (n, runs) `count` times each."""
+        mean, sd, squares = experiment.truth[worlds, arms], experiment.sds[worlds, arms], drawn * drawn
+        if kept >= WITH_SQUARES:
+            squares = sd * sd * (squares + _chi_squares(count - 1, words, len(arms), first))
+        statistics = table[:, arms, runs]
+        added = Added(count, count * mean + np.sqrt(count) * sd * drawn, squares)
+        add_pulls(statistics, added, mean, experiment.variance[worlds, arms])
+        table[:, arms, runs] = statistics
+
+    behind = arm_count + 2  # where the numbers begin that only squares need; even, as normals come in pairs
+    add(np.repeat(np.arange(arm_count)[:, None], len(who), axis=1), opening, draws[:-1], behind)
+    rest = experiment.horizon - opening * arm_count
+    if rest > 0:
+        add(np.argmax(table[1] / opening, axis=0)[None], rest, draws[-1:], behind + 2**32)
+    return table
+
+
+def _chi_squares(freedom: int, words: Words, slots: int, first: int) -> Floats:
+    """Chi-squared numbers (slots, runs) by Marsaglia and Tsang (2000): a try takes three numbers of each slot."""
+    found, left = np.zeros((slots, len(words))), np.ones((slots, len(words)), bool)
+    if freedom < 2:
+        return freedom * normals(words, first, slots) ** 2
+    d = freedom / 2 - 1 / 3
+    while left.any():
+        here = np.flatnonzero(left.any(axis=0))
+        x, u = normals(words[here], first, 2 * slots)[:slots], uniforms(words[here], first + 2 * slots, slots)
+        v = np.maximum(1 + x / np.sqrt(9 * d), 1e-100) ** 3
+        accepted = left[:, here] & (v > 1e-299) & (np.log(u) < 0.5 * x * x + d * (1 - v + np.log(v)))
+        found[:, here] = np.where(accepted, 2 * d * v, found[:, here])
+        left[:, here] &= ~accepted
+        first += 4 * slots
+    return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from debandit.checks import MOST_RUNS, check_fields, whole
 from debandit.engine.data import Floats, Ints
-from debandit.engine.progress import without_progress
+from debandit.engine.spread import without_progress
 from debandit.errors import DebanditError, InputError
 from debandit.policies import ObjectRule, Policy
 from debandit.simulation import simulate

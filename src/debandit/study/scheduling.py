@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from tqdm import tqdm
 
-from debandit.engine.spread import width_of
+from debandit.engine.processes import width_of
 from debandit.errors import printable, shorten, work_elsewhere
 from debandit.files import made_directory
 from debandit.study.cell import Cell, Chunk, run_chunk
