@@ -5,6 +5,7 @@ import time
 import debandit as db
 
 USERS, BATCH, SHORT = 1_000_000, 20_000, 20_000
+MOST = 2.0  # CPU seconds
 NORMAL = db.worlds.Normal([0.0, 0.01, 0.02, 0.015], [1.0, 1.0, 1.0, 1.0])
 BERNOULLI = db.worlds.Bernoulli([0.100, 0.101, 0.102, 0.099])
 RULES = (
@@ -18,14 +19,14 @@ RULES = (
 def seconds(work):
     """Of the second time, when everything is compiled and loaded."""
     work()
-    start = time.perf_counter()
+    start = time.process_time()
     result = work()
-    return time.perf_counter() - start, result
+    return time.process_time() - start, result
 
 
 def main():
-    print("One million users in 50 batches, 4 arms, all cores.\n")
-    print("rule              debias    runs   round by round   ratio")
+    print("One million users in 50 batches, 4 arms; CPU seconds of all cores.\n")
+    print(f"rule              debias (at most {MOST:.0f})    runs   round by round   ratio")
     for rule, place in RULES:
         policy = db.Batched(rule, size=BATCH)
         log = db.simulate(policy, place, horizon=USERS, runs=1, seed=5, paths=True).log(0)
@@ -33,7 +34,9 @@ def main():
         small = db.Batched(rule, size=20)  # below the size from which batches are steps
         each, _ = seconds(lambda small=small, place=place: db.simulate(small, place, horizon=SHORT, runs=256))
         rounds = each / (256 * SHORT) * result.runs * USERS
-        print(f"{rule.name:15} {whole:6.2f} s  {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}")
+        print(
+            f"{rule.name:15} {whole:6.2f} s {'met' if whole <= MOST else 'missed':12} {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}"
+        )
 
 
 if __name__ == "__main__":

@@ -66,7 +66,11 @@ def estimate(
         # one pull has no standard error yet; what no run has pulled more runs will hardly pull
         short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(arms.se) >= target)
         reached = short.sum(axis=1) == 0
-        more = np.where(reached | (runs != "auto"), 0, np.minimum(total.runs, AUTO_CAP - total.runs))
+        wanted = total.runs
+        if is_costly(experiment):  # hardly more than needed: errors fall like the root of the runs
+            shortfall = np.where(short & (total.pulled > 1), arms.se / target, 0.0).max(axis=1) ** 2
+            wanted = np.where(shortfall > 0, total.runs * np.clip(1.1 * shortfall - 1, 0.1, 1), total.runs).astype(int)
+        more = np.where(reached | (runs != "auto"), 0, np.minimum(wanted, AUTO_CAP - total.runs))
     never = 1.0 - total.pulled / total.runs[:, None]
     counts = target.min(axis=1) < np.inf
     (differences, differences_se), winner = total.differences, total.best

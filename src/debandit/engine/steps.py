@@ -21,6 +21,7 @@ from debandit.engine.streams import Words, generators, normals, run_words, unifo
 
 # Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds.
 WORTH_A_STEP = 1000
+_NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
 
 
 def can_step(experiment: Experiment) -> bool:
@@ -38,8 +39,10 @@ def _drawable(world: WorldData) -> bool:
 def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     """The table of the runs (world, number) in `who`, batch by batch."""
     conditions, horizon = experiment.conditions, experiment.horizon
+    words = run_words(experiment.keys, who)
     draws = _Draws(
-        generators(run_words(experiment.keys, who)),
+        generators(words),
+        words,
         experiment.world.kind == NORMAL,
         experiment.truth[who[:, 0]],
         experiment.sds[who[:, 0]],
@@ -52,7 +55,7 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
         if stop[0]:
             break
         counts = _counts(experiment, conditions, draws, start, end, table[0], heard, known)
-        add_pulls(table, draws.rewards(counts, kept), draws.means, variance)
+        add_pulls(table, draws.rewards(counts, kept, start), draws.means, variance)
         if end in ends:
             heard, known = table[:2].copy(), end
     return table.swapaxes(1, 2).copy()
@@ -62,6 +65,7 @@ class _Draws(NamedTuple):
     """What the runs draw, each with its own generator; means and standard deviations have shape (runs, K)."""
 
     random: list[np.random.Generator]
+    words: Words
     normal: bool
     means: Floats
     sds: Floats
@@ -72,8 +76,8 @@ class _Draws(NamedTuple):
         drawn = [self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)]
         return np.array(drawn, np.int64).reshape(chances.shape)
 
-    def rewards(self, counts: Ints, kept: int) -> Added:
-        """The rewards of this many pulls of each arm."""
+    def rewards(self, counts: Ints, kept: int, start: int) -> Added:
+        """The rewards of this many pulls of each arm, from round `start` on."""
         means, sds = self.means, self.sds
         if not self.normal:
             wins = self._each(lambda random, i: random.binomial(counts[i], means[i]))
@@ -81,9 +85,8 @@ class _Draws(NamedTuple):
         z = self._each(lambda random, _: random.standard_normal(counts.shape[1])) * (counts > 0)
         squares = z * z
         if kept >= WITH_SQUARES:
-            freedom = np.maximum(counts - 1, 0)
-            rest = self._each(lambda random, i: random.chisquare(np.maximum(freedom[i], 1)))
-            squares = sds * sds * (squares + np.where(freedom > 0, rest, 0.0))
+            rest = _chi_squares(np.maximum(counts.T - 1, 0), self.words, start * _NUMBERS_OF_A_ROUND)
+            squares = sds * sds * (squares + rest.T)
         return Added(counts, counts * means + np.sqrt(counts) * sds * z, squares)
 
     def _each(self, draw: Callable[[np.random.Generator, int], Any]) -> Floats:
@@ -152,7 +155,7 @@ def commit(experiment: Experiment, who: Ints, kept: int) -> Floats:
         """Pull the arms (n, runs) `count` times each."""
         mean, sd, squares = experiment.truth[worlds, arms], experiment.sds[worlds, arms], drawn * drawn
         if kept >= WITH_SQUARES:
-            squares = sd * sd * (squares + _chi_squares(count - 1, words, len(arms), first))
+            squares = sd * sd * (squares + _chi_squares(np.full(arms.shape, count - 1), words, first))
         statistics = table[:, arms, runs]
         added = Added(count, count * mean + np.sqrt(count) * sd * drawn, squares)
         add_pulls(statistics, added, mean, experiment.variance[worlds, arms])
@@ -166,18 +169,20 @@ def commit(experiment: Experiment, who: Ints, kept: int) -> Floats:
     return table
 
 
-def _chi_squares(freedom: int, words: Words, slots: int, first: int) -> Floats:
-    """Chi-squared numbers (slots, runs) by Marsaglia and Tsang (2000): a try takes three numbers of each slot."""
-    found, left = np.zeros((slots, len(words))), np.ones((slots, len(words)), bool)
-    if freedom < 2:
-        return freedom * normals(words, first, slots) ** 2
-    d = freedom / 2 - 1 / 3
+def _chi_squares(freedom: Ints, words: Words, first: int) -> Floats:
+    """Chi-squared numbers (slots, runs) by Marsaglia and Tsang (2000): a try takes four numbers of each slot.
+
+    With one degree of freedom it is the square of a normal.
+    """
+    slots = len(freedom)
+    found, left = freedom * normals(words, first, slots) ** 2, freedom > 1
     while left.any():
         here = np.flatnonzero(left.any(axis=0))
+        first += 4 * slots
+        d = np.maximum(freedom[:, here], 2) / 2 - 1 / 3
         x, u = normals(words[here], first, 2 * slots)[:slots], uniforms(words[here], first + 2 * slots, slots)
         v = np.maximum(1 + x / np.sqrt(9 * d), 1e-100) ** 3
         accepted = left[:, here] & (v > 1e-299) & (np.log(u) < 0.5 * x * x + d * (1 - v + np.log(v)))
         found[:, here] = np.where(accepted, 2 * d * v, found[:, here])
         left[:, here] &= ~accepted
-        first += 4 * slots
     return found

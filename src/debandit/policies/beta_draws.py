@@ -4,56 +4,37 @@ Everything happens in x = log(b / (1 - b)), where a Beta(a, c) draw has the dens
 smooth, of one peak, with exponential tails, however small or large a and c are.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.policies.normal_draws import product_of_others
+from debandit.policies.panels import WEIGHTS, by_panels, common_panels, highest, nodes_of
 
 LEAST = 0.05  # of a and c; below it draws pile up at 0 and 1 so closely that doubles cannot tell them apart
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 DROPS = np.linspace(0, 8.6, 6)[1:] ** 2 / 2  # of the log-density from the peak to the ends of an arm's panels
 BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long that 1 + e^x bends within one panel
 LONG_TAILS = 3.0  # a or c below this; halving all panels changes nothing by 1e-13 up to 10^4 pulls, 1e-11 up to 10^6
-NODES_AT_ONCE = 2**16  # numbers per array, so that they stay in the cache
-
-
-def _integrals(nodes: Floats) -> Floats:
-    """The matrix that turns values at the nodes into integrals of their polynomial from -1 to each node."""
-    from numpy.polynomial import legendre
-
-    of_legendre = [legendre.legval(nodes, legendre.legint(one, lbnd=-1)) for one in np.eye(len(nodes))]
-    matrix: Floats = np.transpose(of_legendre) @ np.linalg.inv(legendre.legvander(nodes, len(nodes) - 1))
-    return matrix
-
-
-INTEGRALS = _integrals(NODES).T.copy()
 
 
 def highest_beta(a: Floats, c: Floats) -> Floats:
     """P_k = int f_k(x) prod_{j != k} F_j(x) dx for every row of arms with draws Beta(a, c).
 
-    Every arm puts panels around its peak, and between two neighbouring ends of all of them every density is nearly a
-    polynomial. So Gauss-Legendre is exact, for the integral and for the F_j, which are integrals of the f_j on the way.
+    Every arm has panels around its peak, on which its density is nearly a polynomial. So Gauss-Legendre is exact, for
+    the integral and for the F_j, which are integrals of the f_j on the way.
     """
     long = np.minimum(a, c).min(axis=-1) < LONG_TAILS
     chances = np.empty(a.shape)
     for rows, bends in ((np.flatnonzero(~long), BENDS[:0]), (np.flatnonzero(long), BENDS)):
-        nodes_per_row = a.shape[-1] ** 2 * 2 * (len(DROPS) + len(bends)) * len(NODES)
-        at_once = max(1, NODES_AT_ONCE // nodes_per_row)
-        for start in range(0, len(rows), at_once):
-            part = rows[start : start + at_once]
-            chances[part] = _highest(a[part], c[part], bends)
+        chances[rows] = by_panels(partial(_panels, bends), _highest, a[rows], c[rows])
     return chances
 
 
-def _highest(a: Floats, c: Floats, bends: Floats) -> Floats:
-    ends = _panels(a, c, bends)
-    half = np.diff(ends) / 2
+def _highest(a: Floats, c: Floats, ends: Floats) -> Floats:
+    half, x = nodes_of(ends)
     middle = ends[:, :-1] + half
-    steps = half[..., None] * NODES  # from the middle
+    steps = x - middle[..., None]
     # The log-density relative to the middle of the panel, from the side of x = 0 on which nothing cancels.
     right = middle > 0
     small = np.exp(-np.abs(middle))
@@ -63,16 +44,12 @@ def _highest(a: Floats, c: Floats, bends: Floats) -> Floats:
     both = (a + c)[..., None, None]
     # of shape (rows, arms, panels, nodes)
     mass = np.exp(level[..., None] + slope[..., None] * steps[:, None] - both * bend[:, None])
-    of_panel = mass @ WEIGHTS
-    up_to = of_panel.cumsum(axis=-1)
-    below = (up_to - of_panel)[..., None] + mass @ INTEGRALS
-    below /= up_to[..., -1:, None]
-    chances: Floats = ((mass * product_of_others(below)) @ WEIGHTS).sum(axis=-1) / up_to[..., -1]
-    return chances
+    whole = (mass @ WEIGHTS).sum(axis=-1)[..., None, None]
+    return highest(mass / whole, np.zeros(a.shape))
 
 
-def _panels(a: Floats, c: Floats, bends: Floats) -> Floats:
-    """Their ends, in rows: about where the log-density of an arm is lower than at its peak by `DROPS`.
+def _panels(bends: Floats, a: Floats, c: Floats) -> Floats:
+    """Their ends in every row. An arm's are about where its log-density is lower than at its peak by `DROPS`.
 
     Near the peak that is the drop of a normal density, or that of exp(-e^x) if one of a and c is small; farther out the
     density falls like e^(ax) on the left and e^(-cx) on the right.
@@ -82,8 +59,8 @@ def _panels(a: Floats, c: Floats, bends: Floats) -> Floats:
     near = np.log1p(spread + np.sqrt(2 * spread))
     left, right = near + DROPS / a[..., None], near + DROPS / c[..., None]
     left, right = (np.concatenate([side, np.minimum(bends, side[..., -1:])], axis=-1) for side in (left, right))
-    ends = np.concatenate([peak - left, peak, peak + right], axis=-1)
-    return np.sort(ends.reshape(len(a), -1), axis=-1)
+    ends = np.sort(np.concatenate([peak - left, peak, peak + right], axis=-1), axis=-1)
+    return common_panels(ends, ends[..., 0].min(axis=-1))
 
 
 def _log_density(a: Floats, c: Floats, x: Floats) -> Floats:
