@@ -34,9 +34,8 @@ def main():
         small = db.Batched(rule, size=20)  # below the size from which batches are steps
         each, _ = seconds(lambda small=small, place=place: db.simulate(small, place, horizon=SHORT, runs=256))
         rounds = each / (256 * SHORT) * result.runs * USERS
-        print(
-            f"{rule.name:15} {whole:6.2f} s {'met' if whole <= MOST else 'missed':12} {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}"
-        )
+        met = "met" if whole <= MOST else "missed"
+        print(f"{rule.name:15} {whole:6.2f} s {met:12} {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}")
 
 
 if __name__ == "__main__":
