@@ -1,8 +1,8 @@
 """The log of an adaptive experiment, valid by construction."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,15 +13,23 @@ from debandit.errors import InputError, shorten
 from debandit.log_parts import (
     Floats,
     Ints,
+    Metric,
+    are_binary,
     batch_sizes_of,
     checked_label,
     checked_labels,
+    checked_metric,
+    checked_metrics,
     checked_propensities,
     checked_rewards,
     checked_summaries,
     in_order_of_appearance,
+    in_pieces,
     places_of,
     pooled,
+    pooled_metric,
+    summarised,
+    summarised_metric,
 )
 
 Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round's among them
@@ -35,6 +43,7 @@ class Rounds:
     rewards: Floats
     propensities: Floats | None = None  # P(this arm | the past) as the experiment recorded it
     batch_sizes: tuple[int, ...] | None = None  # of the batches in which the rule heard of its rewards
+    metrics: dict[str, Floats] = field(default_factory=dict)  # outcomes besides the reward
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +54,7 @@ class Batches:
     pulls: Ints
     means: Floats  # NaN without a pull
     variances: Floats  # with divisor n; NaN without a pull
+    metrics: dict[str, Metric] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -52,7 +62,8 @@ class ExperimentLog:
     """What happened: per-arm summaries always, the ordered rounds or the batches unless only summaries are known.
 
     The order of the labels decides ties and initial pulls. It is that of first appearance, unless `labels` gives it;
-    `labels` may name arms that never appear. `batches` names the batch of every round.
+    `labels` may name arms that never appear. `batches` names the batch of every round. `metrics` are outcomes that the
+    rule did not look at, by name, with a value for every round.
     """
 
     labels: tuple[str, ...]
@@ -62,6 +73,7 @@ class ExperimentLog:
     binary: bool  # all rewards are 0 or 1
     rounds: Rounds | None
     batches: Batches | None
+    metrics: dict[str, Metric]
 
     def __init__(
         self,
@@ -71,6 +83,7 @@ class ExperimentLog:
         labels: Sequence[Any] | None = None,
         propensities: ArrayLike | None = None,
         batches: Iterable[Any] | None = None,
+        metrics: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         names = [checked_label(arm) for arm in arms]
         places = {name: place for place, name in enumerate(dict.fromkeys(names))}
@@ -80,7 +93,7 @@ class ExperimentLog:
             texts = [str(batch) for batch in batches]
             numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
             named = list(numbers), np.fromiter((numbers[text] for text in texts), np.int32, len(texts))
-        self._fill(list(places), codes, rewards, labels, propensities, named)
+        self._fill(list(places), codes, rewards, labels, propensities, named, metrics, copy=True)
 
     @classmethod
     def of_codes(
@@ -92,10 +105,11 @@ class ExperimentLog:
         labels: Sequence[Any] | None = None,
         propensities: ArrayLike | None = None,
         batches: Coded | None = None,
+        metrics: Mapping[str, ArrayLike] | None = None,
     ) -> "ExperimentLog":
-        """The same where each round's arm, and its batch, is a place in a list of names."""
+        """The same where each round's arm, and its batch, is a place in a list of names. The arrays become the log's."""
         log = cls.__new__(cls)
-        log._fill(names, np.asarray(codes), rewards, labels, propensities, batches)
+        log._fill(names, np.asarray(codes), rewards, labels, propensities, batches, metrics, copy=None)
         return log
 
     def _fill(
@@ -106,32 +120,28 @@ class ExperimentLog:
         labels: Sequence[Any] | None,
         propensities: ArrayLike | None,
         batches: Coded | None,
+        metrics: Mapping[str, ArrayLike] | None,
+        *,
+        copy: bool | None,
     ) -> None:
-        values = checked_rewards(rewards)
+        values = checked_rewards(rewards, copy=copy)
         if len(codes) != len(values):
             raise InputError(f"{len(codes)} arms but {len(values)} rewards", remedy="Give one reward for each pull.")
         sizes = None if batches is None else batch_sizes_of(*batches, len(values))
         recorded = None if propensities is None else checked_propensities(propensities, len(values))
-        appeared = [names[code] for code in in_order_of_appearance(codes, len(names))]
-        place = places_of(appeared, labels)
-        known = tuple(place)
+        others = checked_metrics(metrics, len(values), copy=copy)
+        place = places_of([names[code] for code in in_order_of_appearance(codes, len(names))], labels)
         index = np.array([place.get(name, -1) for name in names], np.int64)[codes]
-        pulls = np.bincount(index, minlength=len(known))
-        with np.errstate(invalid="ignore"):
-            means = np.bincount(index, values, len(known)) / pulls
-            variances = np.bincount(index, (values - means[index]) ** 2, len(known)) / pulls
-        lowest, highest = np.full(len(known), np.inf), np.full(len(known), -np.inf)
-        np.minimum.at(lowest, index, values)
-        np.maximum.at(highest, index, values)
-        constant = lowest == highest  # rounding must not make a variance out of nothing
+        told = summarised(index, values, len(place))
         self._set(
-            labels=known,
-            pulls=pulls,
-            means=np.where(constant, lowest, means),
-            variances=np.where(constant, 0.0, variances),
-            binary=bool(np.isin(values, (0.0, 1.0)).all()),
-            rounds=Rounds(index, values, recorded, sizes),
+            labels=tuple(place),
+            pulls=told.pulls.astype(np.int64),
+            means=told.means,
+            variances=told.variances,
+            binary=are_binary(values),
+            rounds=Rounds(index, values, recorded, sizes, others),
             batches=None,
+            metrics={name: summarised_metric(index, values, each, told) for name, each in others.items()},
         )
 
     @classmethod
@@ -150,8 +160,12 @@ class ExperimentLog:
         variances: ArrayLike | None = None,
         *,
         binary: bool = False,
+        metrics: Mapping[str, Any] | None = None,
     ) -> "ExperimentLog":
-        """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances."""
+        """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances.
+
+        Each of `metrics` has means, variances, and covariances with the reward.
+        """
         known = checked_labels(labels, given=True)
         told = checked_summaries(pulls, means, variances, binary)
         if len(told.pulls) != len(known):
@@ -165,6 +179,7 @@ class ExperimentLog:
             binary=binary,
             rounds=None,
             batches=None,
+            metrics={str(name): checked_metric(name, each, told) for name, each in (metrics or {}).items()},
         )
         return log
 
@@ -179,11 +194,13 @@ class ExperimentLog:
         *,
         labels: Sequence[Any] | None = None,
         binary: bool = False,
+        metrics: Mapping[str, Any] | None = None,
     ) -> "ExperimentLog":
         """A log of which each batch's counts, means and variances (divisor n) are known, one row for a batch and arm.
 
         Batches are in the order of first appearance, and so are arms unless `labels` gives it. An arm without a row in
-        a batch had no pulls there. 0/1 rewards need no variances.
+        a batch had no pulls there. 0/1 rewards need no variances. Each of `metrics` has means, variances, and
+        covariances with the reward.
         """
         days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
         rows = checked_summaries(pulls, means, variances, binary)
@@ -196,17 +213,31 @@ class ExperimentLog:
             day, name = next(cell for i, cell in enumerate(seen) if cell in seen[:i])
             what = f"the arm {shorten(name)!r} has two rows in the batch {shorten(day)!r}"
             raise InputError(what, where="batches", remedy="Give one row for each batch and arm.")
-        table = np.full((3, len(day_place), len(arm_place)), np.nan)
-        table[0] = 0.0
-        table[:, cells[0], cells[1]] = rows
-        empty = [day for day, count in zip(day_place, table[0].sum(axis=1), strict=True) if count == 0]
+        others = {str(name): checked_metric(name, each, rows) for name, each in (metrics or {}).items()}
+
+        def table(column: Floats) -> Floats:
+            values = np.full((len(day_place), len(arm_place)), np.nan)
+            values[cells] = column
+            return values
+
+        counts = np.nan_to_num(table(rows.pulls))
+        empty = [day for day, count in zip(day_place, counts.sum(axis=1), strict=True) if count == 0]
         if empty:
             raise InputError(f"nobody was in the batch {shorten(empty[0])!r}", where="batches", remedy="Leave it out.")
         told = pooled(rows, cells[1], len(arm_place), binary)
         log = cls.from_summaries(
             list(arm_place), told.pulls, told.means, None if binary else told.variances, binary=binary
         )
-        log._set(batches=Batches(tuple(day_place), table[0].astype(np.int64), table[1], table[2]))
+        log._set(
+            metrics={name: pooled_metric(rows, each, cells[1], told) for name, each in others.items()},
+            batches=Batches(
+                tuple(day_place),
+                counts.astype(np.int64),
+                table(rows.means),
+                table(rows.variances),
+                {name: Metric(*map(table, each)) for name, each in others.items()},
+            ),
+        )
         return log
 
     def _set(self, **values: Any) -> None:
@@ -263,12 +294,24 @@ class ExperimentLog:
     def sha256(self) -> str:
         """A fingerprint of the content, whatever file it came from."""
         digest = hashlib.sha256("\0".join(self.labels).encode("utf-8", "surrogatepass"))
-        rounds = self.rounds
-        told = self if self.batches is None else self.batches
-        summaries = (told.pulls, told.means, told.variances)
-        for part in summaries if rounds is None else (rounds.arms, rounds.rewards, rounds.propensities):
-            if part is None:
-                continue
-            digest.update(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<")).tobytes())
+        rounds, told = self.rounds, self if self.batches is None else self.batches
+        if rounds is None:
+            parts = [told.pulls, told.means, told.variances]
+            others = [(name, list(metric)) for name, metric in told.metrics.items()]
+        else:
+            parts = [rounds.arms, rounds.rewards] + ([] if rounds.propensities is None else [rounds.propensities])
+            others = [(name, [values]) for name, values in rounds.metrics.items()]
+        for part in parts:
+            _absorb(digest, part)
         digest.update(str(self.batch_sizes).encode() if self.batch_sizes else b"")
+        for name, values in others:
+            digest.update(name.encode("utf-8", "surrogatepass"))
+            for part in values:
+                _absorb(digest, part)
         return digest.hexdigest()
+
+
+def _absorb(digest: Any, numbers: NDArray[Any]) -> None:
+    flat = numbers.ravel()
+    for piece in in_pieces(len(flat)):
+        digest.update(flat[piece].astype(flat.dtype.newbyteorder("<"), copy=False).data)

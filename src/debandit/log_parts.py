@@ -1,6 +1,6 @@
 """What makes a log valid: its parts are checked here, and rows that belong together are added up."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,25 @@ Ints = NDArray[np.int64]
 _AT_ONCE = 2**16
 
 
+def in_pieces(count: int) -> Iterator[slice]:
+    """The places 0, ..., count - 1 in pieces: what is worked out of a long log should not take many times its memory."""
+    return (slice(start, min(start + _AT_ONCE, count)) for start in range(0, count, _AT_ONCE))
+
+
 class Summaries(NamedTuple):
     """Counts, means and variances (divisor n) of some rows; the last two are NaN without a pull."""
 
     pulls: Floats
     means: Floats
     variances: Floats
+
+
+class Metric(NamedTuple):
+    """What is known of an outcome besides the reward, for each arm (and batch); divisor n, NaN without a pull."""
+
+    means: Floats
+    variances: Floats
+    covariances: Floats  # with the reward
 
 
 def checked_summaries(pulls: ArrayLike, means: ArrayLike, variances: ArrayLike | None, binary: bool) -> Summaries:
@@ -43,6 +56,40 @@ def checked_summaries(pulls: ArrayLike, means: ArrayLike, variances: ArrayLike |
     return Summaries(counts, centers * missing, spreads * missing)
 
 
+def summarised(arms: Ints, values: Floats, arm_count: int) -> Summaries:
+    """What the rounds say of each arm; they are added up one after the other."""
+    pulls, sums, squares = np.zeros((3, arm_count))
+    lowest, highest = np.full(arm_count, np.inf), np.full(arm_count, -np.inf)
+    for piece in in_pieces(len(arms)):
+        arm, value = arms[piece], values[piece]
+        np.add.at(pulls, arm, 1.0)
+        np.add.at(sums, arm, value)
+        np.minimum.at(lowest, arm, value)
+        np.maximum.at(highest, arm, value)
+    with np.errstate(invalid="ignore"):
+        constant = lowest == highest  # rounding must not make a variance out of nothing
+        means = np.where(constant, lowest, sums / pulls)
+        for piece in in_pieces(len(arms)):
+            np.add.at(squares, arms[piece], (values[piece] - means[arms[piece]]) ** 2)
+        return Summaries(pulls, means, squares / pulls)
+
+
+def summarised_metric(arms: Ints, rewards: Floats, values: Floats, told: Summaries) -> Metric:
+    """The same of a metric, whose rewards have these summaries."""
+    _, means, variances = summarised(arms, values, len(told.pulls))
+    products = np.zeros(len(told.pulls))
+    for piece in in_pieces(len(arms)):
+        arm = arms[piece]
+        np.add.at(products, arm, (rewards[piece] - told.means[arm]) * (values[piece] - means[arm]))
+    with np.errstate(invalid="ignore"):
+        return Metric(means, variances, products / told.pulls)
+
+
+def are_binary(values: Floats) -> bool:
+    """Whether all are 0 or 1."""
+    return all(((values[piece] == 0) | (values[piece] == 1)).all() for piece in in_pieces(len(values)))
+
+
 def pooled(rows: Summaries, arms: Ints, arm_count: int, binary: bool) -> Summaries:
     """The rows of each arm together: squares within rows and between their means."""
     n, m, v = (np.where(rows.pulls > 0, part, 0.0) for part in rows)
@@ -54,6 +101,41 @@ def pooled(rows: Summaries, arms: Ints, arm_count: int, binary: bool) -> Summari
     with np.errstate(invalid="ignore"):
         means = total(np.rint(n * m) if binary else n * m) / pulls
         return Summaries(pulls, means, total(n * (v + (m - means[arms]) ** 2)) / pulls)
+
+
+def pooled_metric(rows: Summaries, metric: Metric, arms: Ints, told: Summaries) -> Metric:
+    """The rows of each arm together, of a metric whose rewards have the pooled summaries `told`."""
+    pulled, arm_count = rows.pulls > 0, len(told.pulls)
+    n, m = (np.where(pulled, part, 0.0) for part in rows[:2])
+    y, v, c = (np.where(pulled, part, 0.0) for part in metric)
+
+    def mean(values: Floats) -> Floats:
+        means: Floats = np.bincount(arms, n * values, arm_count) / told.pulls
+        return means
+
+    with np.errstate(invalid="ignore"):
+        means = mean(y)
+        apart, apart_y = np.where(pulled, m - told.means[arms], 0.0), np.where(pulled, y - means[arms], 0.0)
+        return Metric(means, mean(v + apart_y**2), mean(c + apart * apart_y))
+
+
+def checked_metric(name: str, metric: Any, rows: Summaries) -> Metric:
+    """Means, variances and covariances with the reward, for each of these rows."""
+    where = f"metric {shorten(name)!r}"
+    try:
+        means, variances, covariances = metric
+    except (TypeError, ValueError):
+        what = "a metric has means, variances and covariances with the reward"
+        raise InputError(what, where=where, remedy="Give three lists.") from None
+    found = Metric(*(numbers(part, where) for part in (means, variances, covariances)))
+    pulled = rows.pulls > 0
+    if any(part.shape != rows.pulls.shape or not np.isfinite(part[pulled]).all() for part in found):
+        raise InputError("give a finite value for each arm (and batch)", where=where)
+    most = np.sqrt(np.maximum(rows.variances * found.variances, 0)) * (1 + 1e-6)
+    if (found.variances[pulled] < 0).any() or (np.abs(found.covariances) > most + 1e-12)[pulled].any():
+        what = "a variance is 0 or more, and a covariance at most the product of the standard deviations"
+        raise InputError(what, where=where, remedy="Check the sums of squares and of products.")
+    return Metric(*(np.where(pulled, part, np.nan) for part in found))
 
 
 def places_of(appeared: Iterable[str], labels: Sequence[Any] | None) -> dict[str, int]:
@@ -72,10 +154,12 @@ def places_of(appeared: Iterable[str], labels: Sequence[Any] | None) -> dict[str
 
 def in_order_of_appearance(codes: NDArray[Any], count: int) -> list[int]:
     """The different ones of many numbers 0, ..., count - 1; usually the first few thousand show all of them."""
-    left = np.bincount(codes, minlength=count) > 0
+    left = np.zeros(count, bool)
+    for piece in in_pieces(len(codes)):
+        left[codes[piece]] = True
     found: list[int] = []
-    for start in range(0, len(codes), _AT_ONCE):
-        seen, first = np.unique(codes[start : start + _AT_ONCE], return_index=True)
+    for piece in in_pieces(len(codes)):
+        seen, first = np.unique(codes[piece], return_index=True)
         found += [int(code) for code in seen[np.argsort(first)] if left[code]]
         left[seen] = False
         if not left.any():
@@ -83,17 +167,17 @@ def in_order_of_appearance(codes: NDArray[Any], count: int) -> list[int]:
     return found
 
 
-def numbers(values: ArrayLike, where: str) -> Floats:
+def numbers(values: ArrayLike, where: str, *, copy: bool | None = True) -> Floats:
     """Numbers, or a complaint."""
     try:
-        return np.array(values, dtype=np.float64)
+        return np.array(values, dtype=np.float64, copy=copy)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{where} must be numbers ({shorten(str(error))})", where=where) from None
 
 
-def checked_rewards(rewards: ArrayLike) -> Floats:
+def checked_rewards(rewards: ArrayLike, *, copy: bool | None = True) -> Floats:
     """One finite number for each round."""
-    values = numbers(rewards, "rewards")
+    values = numbers(rewards, "rewards", copy=copy)
     if values.ndim != 1 or len(values) == 0:
         raise InputError("rewards must be a list with one number for each round", where="rewards")
     bad = np.flatnonzero(~np.isfinite(values))
@@ -104,7 +188,7 @@ def checked_rewards(rewards: ArrayLike) -> Floats:
             where="rewards",
             remedy="Repair or leave out such rounds; leaving out is right only if the rule did not see them either.",
         )
-    largest = np.abs(values).max()
+    largest = max(values.max(), -values.min())
     if largest > 1e100 or 0 < largest < 1e-100:
         raise InputError(
             f"rewards of size {largest:.1g} cannot be squared in floating point",
@@ -112,6 +196,16 @@ def checked_rewards(rewards: ArrayLike) -> Floats:
             remedy="Use another unit of measurement, in the log and in the rule's options.",
         )
     return values
+
+
+def checked_metrics(metrics: Mapping[str, ArrayLike] | None, count: int, *, copy: bool | None) -> dict[str, Floats]:
+    """The values of each metric, one finite number for each round."""
+    found = {str(name): numbers(values, "metrics", copy=copy) for name, values in (metrics or {}).items()}
+    for name, values in found.items():
+        if values.shape != (count,) or not np.isfinite(values).all():
+            what = f"the metric {shorten(name)!r} needs a finite number for each of the {count:,} rounds"
+            raise InputError(what, where="metrics", remedy="Repair the values, or leave out the metric.")
+    return found
 
 
 def checked_propensities(propensities: ArrayLike, count: int) -> Floats:
