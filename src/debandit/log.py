@@ -107,7 +107,7 @@ class ExperimentLog:
         batches: Coded | None = None,
         metrics: Mapping[str, ArrayLike] | None = None,
     ) -> "ExperimentLog":
-        """The same where each round's arm, and its batch, is a place in a list of names. The arrays become the log's."""
+        """The same where arms and batches are places in lists of names. The arrays become the log's own."""
         log = cls.__new__(cls)
         log._fill(names, np.asarray(codes), rewards, labels, propensities, batches, metrics, copy=None)
         return log
@@ -293,25 +293,39 @@ class ExperimentLog:
     @cached_property
     def sha256(self) -> str:
         """A fingerprint of the content, whatever file it came from."""
-        digest = hashlib.sha256("\0".join(self.labels).encode("utf-8", "surrogatepass"))
         rounds, told = self.rounds, self if self.batches is None else self.batches
         if rounds is None:
             parts = [told.pulls, told.means, told.variances]
-            others = [(name, list(metric)) for name, metric in told.metrics.items()]
+            metrics = {name: list(metric) for name, metric in told.metrics.items()}
         else:
             parts = [rounds.arms, rounds.rewards] + ([] if rounds.propensities is None else [rounds.propensities])
-            others = [(name, [values]) for name, values in rounds.metrics.items()]
-        for part in parts:
-            _absorb(digest, part)
-        digest.update(str(self.batch_sizes).encode() if self.batch_sizes else b"")
-        for name, values in others:
-            digest.update(name.encode("utf-8", "surrogatepass"))
-            for part in values:
-                _absorb(digest, part)
-        return digest.hexdigest()
+            metrics = {name: [values] for name, values in rounds.metrics.items()}
+        columns = {name: [[part] for part in metric] for name, metric in metrics.items()}
+        return fingerprint(self.labels, [[part] for part in parts], self.batch_sizes, columns)
 
 
-def _absorb(digest: Any, numbers: NDArray[Any]) -> None:
-    flat = numbers.ravel()
-    for piece in in_pieces(len(flat)):
-        digest.update(flat[piece].astype(flat.dtype.newbyteorder("<"), copy=False).data)
+Column = Iterable[NDArray[Any]]  # of numbers, in pieces
+
+
+def fingerprint(
+    labels: Sequence[str],
+    columns: Iterable[Column],
+    batch_sizes: Sequence[int] | None,
+    metrics: Mapping[str, Iterable[Column]],
+) -> str:
+    """The sha256 of a log's content."""
+    digest = hashlib.sha256("\0".join(labels).encode("utf-8", "surrogatepass"))
+
+    def absorb(columns: Iterable[Column]) -> None:
+        for column in columns:
+            for numbers in column:
+                flat = numbers.ravel()
+                for piece in in_pieces(len(flat)):
+                    digest.update(flat[piece].astype(flat.dtype.newbyteorder("<"), copy=False).data)
+
+    absorb(columns)
+    digest.update(str(batch_sizes).encode() if batch_sizes else b"")
+    for name, parts in metrics.items():
+        digest.update(name.encode("utf-8", "surrogatepass"))
+        absorb(parts)
+    return digest.hexdigest()

@@ -14,7 +14,7 @@ _AT_ONCE = 2**16
 
 
 def in_pieces(count: int) -> Iterator[slice]:
-    """The places 0, ..., count - 1 in pieces: what is worked out of a long log should not take many times its memory."""
+    """The places 0, ..., count - 1 in pieces, so that working with a long log does not take many times its memory."""
     return (slice(start, min(start + _AT_ONCE, count)) for start in range(0, count, _AT_ONCE))
 
 
@@ -97,9 +97,12 @@ def pooled(rows: Summaries, arms: Ints, arm_count: int, binary: bool) -> Summari
     def total(values: Floats) -> Floats:
         return np.bincount(arms, values, arm_count).astype(np.float64, copy=False)
 
-    pulls = total(n)
+    pulls, lowest, highest = total(n), np.full(arm_count, np.inf), np.full(arm_count, -np.inf)
+    np.minimum.at(lowest, arms[n > 0], m[n > 0])
+    np.maximum.at(highest, arms[n > 0], m[n > 0])
     with np.errstate(invalid="ignore"):
-        means = total(np.rint(n * m) if binary else n * m) / pulls
+        same = lowest == highest  # rounding must not make a variance out of nothing
+        means = np.where(same, lowest, total(np.rint(n * m) if binary else n * m) / pulls)
         return Summaries(pulls, means, total(n * (v + (m - means[arms]) ** 2)) / pulls)
 
 

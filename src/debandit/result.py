@@ -4,7 +4,7 @@ import json
 import math
 import pathlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from debandit.errors import InputError, printable, shorten
 from debandit.files import write_whole
 from debandit.intervals import Interval
+from debandit.log_parts import Metric
 from debandit.settings import Settings
 from debandit.tables import Column, decimals_for, number, render
 
@@ -114,11 +115,12 @@ class Debiased:
     warnings: tuple[str, ...]
     settings: Settings
     histograms: tuple[Histogram, ...]  # of each arm's simulated means
-    path: Path | None  # None if the log has no rounds
+    path: Path | None  # None if the log has neither rounds nor batches
     interval: Interval
     replays: Replays | None = None  # with the method rao-blackwell
     winner: Winner | None = None  # None with that method
     differences: Differences | None = None
+    metrics: dict[str, Metric] = field(default_factory=dict)  # of the log, as they are
 
     @property
     def low(self) -> Floats:
@@ -230,6 +232,7 @@ class Debiased:
                 for row, (low, high, counts) in zip(self.rows(), self.histograms, strict=True)
             ],
             **dict.fromkeys(("winner", "replays", "path")),
+            "metrics": {name: {k: _known(v) for k, v in m._asdict().items()} for name, m in self.metrics.items()},
         }
         if self.winner:
             arm, *values = self.winner
@@ -302,6 +305,10 @@ class Debiased:
             ),
             differences=winner
             and Differences(tuple(str(arm["compared_with"]) for arm in arms), *map(column, _OF_DIFFERENCES)),
+            metrics={
+                str(name): Metric(*(np.array(metric[key], dtype=np.float64) for key in Metric._fields))
+                for name, metric in document.get("metrics", {}).items()
+            },
         )
 
 

@@ -123,7 +123,13 @@ def test_true_and_false(words):
         ("variant,converted", ["reading arm = variant, reward = converted"]),
         ("arm,reward", []),
         ("Arm, Reward ", ["reading arm = Arm, reward = Reward"]),
-        ("treatment,converted,revenue", ["reading arm = treatment, reward = converted", "not used: revenue"]),
+        (
+            "treatment,converted,revenue",
+            [
+                "reading arm = treatment, reward = converted",
+                "not used: revenue (--metric revenue keeps it beside the reward)",
+            ],
+        ),
         ("variant,revenue", ["reading arm = variant, reward = revenue"]),
         ("variant,cost", ["reading arm = variant, reward = cost", "the reward is minus the column 'cost'"]),
         ("variant,converted,pscore", ["reading arm = variant, reward = converted"]),

@@ -52,9 +52,9 @@ def test_greedy_by_hand():
 
 
 def test_decaying_epsilon_by_hand():
-    np.testing.assert_allclose(db.DecayingEpsilonGreedy(scale=3).rule(2, 5).explore, [1, 1, 1, 0.75, 0.6])
+    np.testing.assert_allclose(db.DecayingEpsilonGreedy(scale=3).rule(2, 5).explore(np.arange(5)), [1, 1, 1, 0.75, 0.6])
     np.testing.assert_allclose(
-        db.DecayingEpsilonGreedy(scale=1, power=0.5).rule(2, 4).explore, [1, 0.5**0.5, 3**-0.5, 0.5]
+        db.DecayingEpsilonGreedy(scale=1, power=0.5).rule(2, 4).explore(np.arange(4)), [1, 0.5**0.5, 3**-0.5, 0.5]
     )
 
 

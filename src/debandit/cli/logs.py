@@ -18,7 +18,7 @@ from debandit.cli.options import (
     where_to_work,
 )
 from debandit.errors import InputError, printable
-from debandit.settings import MISSING
+from debandit.settings import MISSING, checked_options
 
 Columns = dict[str, Any]
 
@@ -46,12 +46,14 @@ def debias(
     cannot have made is refused.
     """
     from debandit.debiasing import debias as run
+    from debandit.debiasing.cases import totals_enough
     from debandit.executors import chosen
     from debandit.files import check_target
     from debandit.worlds import as_bootstrap
 
     made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
-    data = log_of(log, columns, batched=made_by.needs_batches)
+    checked, _ = checked_options({"world": bootstrap, **options})
+    data = log_of(log, columns, batched=made_by.needs_batches, enough=totals_enough(made_by, checked))
     if json_path is not None and check_target(json_path) in [Path(os.path.realpath(path)) for path in log]:
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     with chosen(workers, cluster) as executor:
@@ -87,16 +89,20 @@ def describe(log: tuple[str, ...], columns: Columns) -> None:
 
     found = Description(log_of(log, columns, batched=True))
     click.echo(str(found))
-    told = {name: ",".join(value) if name == "arms" else value for name, value in columns.items() if value}
-    if told["missing"] == MISSING[0]:
-        del told["missing"]
-    words = {name: f"--{name} {shlex.quote(value)}" for name, value in told.items()}
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
-    paths = " ".join(shlex.quote(path) for path in log)
+    words = " ".join([*map(shlex.quote, log), *_as_typed(columns)])
     click.echo("\nNext, with the rule that chose the arms (debandit debias --help lists them):")
-    click.echo(printable(f'  debandit debias {" ".join([paths, *words.values()])} --policy "{rule}"'))
+    click.echo(printable(f'  debandit debias {words} --policy "{rule}"'))
     if found.log.rounds is not None and found.log.batch_sizes is None:
-        click.echo(printable(f"If you do not know it: debandit identify {' '.join([paths, *words.values()])}"))
+        click.echo(printable(f"If you do not know it: debandit identify {words}"))
+
+
+def _as_typed(columns: Columns) -> list[str]:
+    """The options that name columns, as one types them."""
+    told = {name: value for name, value in columns.items() if value and (name, value) != ("missing", MISSING[0])}
+    metrics = [("metric", metric) for metric in told.pop("metrics", ())]
+    arms = [("arms", ",".join(told.pop("arms")))] if "arms" in told else []
+    return [f"--{name} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]
 
 
 @click.command()

@@ -151,7 +151,7 @@ def log_file(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_columns(**given: Any) -> None:
-        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", *_COUNTS)
+        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", "metrics", *_COUNTS)
         columns = {name: given.pop(name) for name in names if name in given}
         command(columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
 
@@ -167,6 +167,13 @@ def log_file(command: Command) -> Command:
             show_default=True,
             help="What to do with rows that lack a value.",
         ),
+        click.option(
+            "--metric",
+            "metrics",
+            metavar="COLUMN",
+            multiple=True,
+            help="Another outcome beside the reward; repeatable.",
+        ),
         click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
         click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
         click.option("--arm", metavar="COLUMN", help="Column of the arms.  [default: guessed from the names]"),
@@ -176,11 +183,11 @@ def log_file(command: Command) -> Command:
     return with_columns
 
 
-def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, batched: bool = False) -> "ExperimentLog":
-    """The log in these files. What was guessed is said."""
+def log_of(paths: tuple[str, ...], columns: dict[str, Any], **how: Any) -> "ExperimentLog":
+    """The log in these files, read as the arguments say. What was guessed is said."""
     from debandit.readers.reading import read
 
-    found = read(list(paths), **columns, batched=batched)
+    found = read(list(paths), **columns, **how)
     for note in found.notes:
         click.echo(printable(note), err=True)
     return found.log

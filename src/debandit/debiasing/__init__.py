@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from debandit.debiasing.cases import cases_of
+from debandit.debiasing.cases import cases_of, totals_enough
 from debandit.debiasing.results import bootstrapped, reordered
 from debandit.debiasing.running import estimated_biases
 from debandit.log import ExperimentLog
@@ -72,7 +72,8 @@ def debias_all(logs: Any, policy: Policy | str, **options: Any) -> list[Debiased
     20 logs, only those that are impossible under a policy without randomness are found and refused.
     """
     ran, (settings, work) = as_policy(policy), checked_options(options)
-    cases = cases_of(logs_of(logs, batched=ran.needs_batches), ran, settings, work)
+    read = logs_of(logs, batched=ran.needs_batches, enough=totals_enough(ran, settings))
+    cases = cases_of(read, ran, settings, work)
     return bootstrapped(cases, work) if settings.method == BOOTSTRAP else reordered(cases, work)
 
 

@@ -1,7 +1,7 @@
 """What is decided about each log before anything is simulated, in one order: policy against log, then its world."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,19 @@ class Case:
     world: World | None  # None with the method rao-blackwell
     controls: Ints  # (K,) the arm that each is compared with
     interval: Interval
+
+
+def totals_enough(policy: Policy, settings: Settings) -> Callable[[ExperimentLog], bool] | None:
+    """Whether a log's totals per batch are all that is needed of it, as a question to such a log; None: never."""
+    if not (policy.needs_batches and policy.by_totals and settings.method == BOOTSTRAP):
+        return None
+    bootstrap = as_bootstrap(settings.world)
+
+    def enough(log: ExperimentLog) -> bool:
+        large = policy.in_log(log).in_large_batches(len(log.labels), log.horizon)
+        return large and (log.binary or (settings.interval in ("none", "wald") and bootstrap.needs_totals(log)))
+
+    return enough
 
 
 def cases_of(logs: Sequence[ExperimentLog], policy: Policy, settings: Settings, work: Work) -> list[Case]:

@@ -8,10 +8,11 @@ import numpy as np
 
 from debandit.debiasing.cases import Case
 from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
-from debandit.engine.data import Floats
+from debandit.engine.data import Floats, Ints
 from debandit.errors import listed
 from debandit.intervals import outside
 from debandit.log import ExperimentLog
+from debandit.log_parts import in_pieces
 from debandit.reordering import EFFECTIVE_PER_WALK, rao_blackwell
 from debandit.result import Debiased, Differences, Histogram, Path, Replays, Winner
 from debandit.settings import Work
@@ -101,6 +102,7 @@ def _of_log(case: Case, corrected: Floats) -> dict[str, Any]:
         "corrected": corrected,
         "settings": case.settings,
         "path": _thinned_path(log),
+        "metrics": log.metrics,
         "interval": replace(interval, notes=(*interval.notes, *outside(log, interval, corrected))),
     }
 
@@ -160,12 +162,28 @@ def _named(log: ExperimentLog, which: np.ndarray) -> str:
 
 
 def _thinned_path(log: ExperimentLog) -> Path | None:
-    """Up to 200 rounds, evenly spaced from the first to the last."""
-    if log.rounds is None:
-        return None
-    at = np.unique(np.linspace(0, log.horizon - 1, min(_PATH_POINTS, log.horizon)).round().astype(np.int64))
-    shape = (len(log.labels), len(at))
-    cell = log.rounds.arms * len(at) + np.searchsorted(at, np.arange(log.horizon))  # what happened up to which point
-    pulls = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).cumsum(axis=1)
-    sums = np.bincount(cell, log.rounds.rewards, shape[0] * shape[1]).reshape(shape).cumsum(axis=1)
-    return Path(at + 1, pulls, np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan))
+    """Up to 200 rounds or ends of batches, evenly spaced from the first to the last."""
+    if log.rounds is not None:
+        at = _spaced(log.horizon)
+        pulls, sums = np.zeros((2, len(at) * len(log.labels)))
+        for piece in in_pieces(log.horizon):  # what happened up to which point
+            steps = np.searchsorted(at, np.arange(piece.start, piece.stop))
+            cells = steps * len(log.labels) + log.rounds.arms[piece]
+            np.add.at(pulls, cells, 1.0)
+            np.add.at(sums, cells, log.rounds.rewards[piece])
+        return _path(at + 1, *(part.reshape(len(at), -1).cumsum(axis=0) for part in (pulls, sums)))
+    if log.batches is not None:
+        known, at = log.batches, _spaced(len(log.batches.names))
+        ends, sums = known.pulls.sum(axis=1).cumsum(), np.where(known.pulls > 0, known.pulls * known.means, 0.0)
+        return _path(ends[at], known.pulls.cumsum(axis=0)[at], sums.cumsum(axis=0)[at])
+    return None
+
+
+def _spaced(count: int) -> Ints:
+    return np.unique(np.linspace(0, count - 1, min(_PATH_POINTS, count)).round().astype(np.int64))
+
+
+def _path(rounds: Ints, pulls: Floats | Ints, sums: Floats) -> Path:
+    """The path of pulls and sums (points, arms)."""
+    means = np.where(pulls > 0, sums / np.maximum(pulls, 1), np.nan)
+    return Path(rounds, pulls.T.astype(np.int64), means.T)

@@ -3,6 +3,7 @@
 Since both enter as data, a new parameter, world or number of arms needs no compiling.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rounds = int | Ints
+Of = Callable[[Ints], Floats]
 
 NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, SMOOTHED = range(6)
 TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
@@ -30,21 +32,28 @@ class WorldData(NamedTuple):
 
 
 class RuleData(NamedTuple):
-    """An index rule as tables: pull the arm with the highest (S + s0) / (N + n0) + level[t] * width[N] * noise.
+    """An index rule: pull the arm with the highest (S + s0) / (N + n0) + level(t) * width(N) * noise.
 
-    With probability explore[t] the arm is uniform instead. A rule that compiles code of its own keeps its numbers in
-    `parameters` and leaves the rest empty.
+    With probability explore(t) the arm is uniform instead; t counts from 0. The functions take and give arrays. A rule
+    that compiles code of its own keeps its numbers in `parameters` and has no functions.
     """
 
     prior_pulls: float  # n0
     prior_sum: float  # s0
-    width: Floats  # (horizon + 1,), or empty: no bonus
-    level: Floats  # (horizon,), or empty: 1
+    width: Of | None  # None: no bonus
+    level: Of | None  # None: 1 for noisy rules, which have nothing else
     noisy: bool  # noise is a standard normal for each arm and round, else 1
-    explore: Floats  # (horizon,), or empty: never
+    explore: Of | None  # None: never
     parameters: Floats
     state_size: int  # numbers that a selecting rule remembers
     ties: int
+
+    def tables(self, horizon: int) -> tuple[Floats, Floats, Floats]:
+        """Width (horizon + 1,), level and explore (horizon,) as arrays, empty where there is none."""
+        pulls = np.arange(horizon + 1)
+        ways = ((self.width, pulls), (self.level, pulls[:-1]), (self.explore, pulls[:-1]))
+        width, level, explore = (np.empty(0) if function is None else function(at) for function, at in ways)
+        return width, level, explore
 
 
 class LoopWorld(NamedTuple):
@@ -94,31 +103,30 @@ def rule_data(
     *,
     prior_pulls: float = 0.0,
     prior_sum: float = 0.0,
-    width: Floats | None = None,
-    level: Floats | None = None,
+    width: Of | None = None,
+    level: Of | None = None,
     noisy: bool = False,
-    explore: Floats | None = None,
+    explore: Of | None = None,
     parameters: tuple[float, ...] = (),
     state_size: int = 0,
     ties: str = "first",
 ) -> RuleData:
     """A `RuleData` in which everything left out is off."""
-    empty = np.empty(0)
     return RuleData(
         float(prior_pulls),
         float(prior_sum),
-        empty if width is None else width,
-        empty if level is None else level,
+        width,
+        level,
         noisy,
-        empty if explore is None else explore,
+        explore,
         np.array(parameters, dtype=np.float64),
         state_size,
         TIES.index(ties),
     )
 
 
-def inverse_root(horizon: int, prior_pulls: float = 0.0) -> Floats:
-    """1 / sqrt(n + prior_pulls) for n = 0, ..., horizon; 0 where that is infinite."""
-    pulls = np.arange(horizon + 1) + prior_pulls
-    width: Floats = np.divide(1.0, np.sqrt(pulls), out=np.zeros(horizon + 1), where=pulls > 0)
+def inverse_root(pulls: Ints, prior_pulls: float = 0.0) -> Floats:
+    """1 / sqrt(n + prior_pulls); 0 where that is infinite."""
+    weight = pulls + prior_pulls
+    width: Floats = np.divide(1.0, np.sqrt(weight), out=np.zeros(weight.shape), where=weight > 0)
     return width

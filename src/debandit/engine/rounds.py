@@ -1,5 +1,6 @@
 """Round by round in the compiled loop: its data are laid out, and failures of a rule's own functions are explained."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def play_rounds(experiment: Experiment, who: Ints, kept: int, paths: bool, stop:
     name = experiment.policy.kernel
     assert not isinstance(name, ObjectKernel)
     try:
-        played = _run(name, experiment, _rule_of(experiment), who, kept, paths, stop)
+        played = _run(name, experiment, _loop_rule(*_whose(experiment)), who, kept, paths, stop)
     except Exception as error:
         if type(error).__module__.startswith("numba"):
             raise _not_compiled(experiment.policy, str(error)) from error
@@ -58,17 +59,22 @@ def _run(
     return played
 
 
-def _rule_of(experiment: Experiment) -> LoopRule:
-    """The numbers are those of `layout`, in its order."""
-    rule, conditions, horizon = experiment.rule, experiment.conditions, experiment.horizon
-    tables = np.zeros((3, horizon + 1 if experiment.policy.kernel == INDEX else 1))
-    for row, table in zip(tables, (rule.width, rule.level, rule.explore), strict=True):
+def _whose(experiment: Experiment) -> tuple[Rule, int, int]:
+    return experiment.policy, experiment.arm_count, experiment.horizon
+
+
+@functools.lru_cache(maxsize=4)
+def _loop_rule(policy: Rule, arm_count: int, horizon: int) -> LoopRule:
+    """The tables are as long as the horizon, so they are made once. The numbers are those of `layout`, in its order."""
+    rule, conditions = policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon)
+    tables = np.zeros((3, horizon + 1 if policy.kernel == INDEX else 1))
+    for row, table in zip(tables, rule.tables(horizon), strict=True):
         row[: len(table)] = table
     numbers = (
-        *(rule.prior_pulls, rule.prior_sum, rule.noisy, len(rule.width) > 0, len(rule.explore) > 0, rule.ties),
+        *(rule.prior_pulls, rule.prior_sum, rule.noisy, rule.width is not None, rule.explore is not None, rule.ties),
         *(conditions.opening, conditions.commit, conditions.floor, horizon),
     )
-    fixed = conditions.fixed(experiment.arm_count).astype(np.int64)
+    fixed = conditions.fixed(arm_count).astype(np.int64)
     return LoopRule(np.array(numbers, np.float64), rule.parameters, tables, fixed, conditions.ends)
 
 
@@ -96,7 +102,7 @@ def _failed(name: OwnKernel, experiment: Experiment, who: Ints, error: Exception
     def fails(run: Ints, rounds: int) -> bool:
         shorter = experiment._replace(horizon=rounds)
         try:
-            _run(name, shorter, _rule_of(shorter), run, TOTALS, False, np.zeros(3, np.int64))
+            _run(name, shorter, _loop_rule(*_whose(shorter)), run, TOTALS, False, np.zeros(3, np.int64))
         except Exception:
             return True
         return False

@@ -110,7 +110,9 @@ def _allowed(unit: Policy, record: Record) -> tuple[Floats, Floats]:
     free = slice(unit.opening * record.arm_count, None)
     arms, n, s = record.arms[free], record.pulls[free], record.sums[free]
     mean = np.divide(s, n, out=np.zeros(s.shape), where=n > 0)
-    bonus = rule.level[free, None] * rule.width[n]
+    assert rule.level is not None
+    assert rule.width is not None
+    bonus = rule.level(np.arange(record.horizon)[free])[:, None] * rule.width(n)
     logged = np.arange(len(arms)), arms
     gain, gap = bonus[logged][:, None] - bonus, mean - mean[logged][:, None]
     first = np.arange(record.arm_count) < arms[:, None]  # arms that win ties against the logged one

@@ -43,8 +43,8 @@ def index_chances(rule: RuleData, t: Rounds, pulls: Ints, sums: Floats) -> Float
     """The chances (..., K) where the choice is free, in rounds t."""
     location, width = _location_and_width(rule, pulls, sums)
     chances = highest_draw(location, width) if rule.noisy else winners(_scores(rule, t, location, width), rule.ties)
-    if len(rule.explore):
-        explore = np.asarray(rule.explore[t])[..., None]
+    if rule.explore is not None:
+        explore = rule.explore(np.asarray(t))[..., None]
         chances = explore / pulls.shape[-1] + (1 - explore) * chances
     return chances
 
@@ -59,8 +59,8 @@ def _location_and_width(rule: RuleData, pulls: Ints, sums: Floats) -> tuple[Floa
     """The order of operations is that of the compiled loop, so that ties are the same ties."""
     weight = pulls + rule.prior_pulls
     location: Floats = np.divide(sums + rule.prior_sum, weight, out=np.zeros(sums.shape), where=weight > 0)
-    return location, rule.width[pulls.astype(np.int64)] if len(rule.width) else np.zeros(sums.shape)
+    return location, np.zeros(sums.shape) if rule.width is None else rule.width(pulls)
 
 
 def _scores(rule: RuleData, t: Rounds, location: Floats, width: Floats) -> Floats:
-    return location + (np.asarray(rule.level[t])[..., None] if len(rule.level) else 0.0) * width
+    return location + (0.0 if rule.level is None else rule.level(np.asarray(t))[..., None]) * width

@@ -20,7 +20,7 @@ class Uniform(Policy):
     randomised: ClassVar[bool] = True
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(explore=np.ones(horizon))
+        return rule_data(explore=lambda t: np.ones(t.shape))
 
 
 @dataclass(frozen=True)

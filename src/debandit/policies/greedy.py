@@ -34,7 +34,7 @@ class EpsilonGreedy(Policy):
     ties: str = choice(*TIES)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(explore=np.full(horizon, float(self.epsilon)), ties=self.ties)
+        return rule_data(explore=lambda t: np.full(t.shape, float(self.epsilon)), ties=self.ties)
 
 
 @dataclass(frozen=True)
@@ -49,5 +49,4 @@ class DecayingEpsilonGreedy(Policy):
     ties: str = choice(*TIES)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        explore = np.minimum(1.0, self.scale / np.arange(1, horizon + 1) ** float(self.power))
-        return rule_data(explore=explore, ties=self.ties)
+        return rule_data(explore=lambda t: np.minimum(1.0, self.scale / (t + 1) ** float(self.power)), ties=self.ties)

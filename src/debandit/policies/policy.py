@@ -3,7 +3,6 @@
 import inspect
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -103,13 +102,13 @@ class Policy(ABC):
             return np.asarray(self.probabilities(t, pulls, sums, horizon))
         if self.kernel != INDEX:
             raise cannot_say(self)
-        return index_chances(_tables(self, pulls.shape[-1], horizon), t, pulls, sums)
+        return index_chances(self.rule(pulls.shape[-1], horizon), t, pulls, sums)
 
     def free_scores(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The scores whose highest is chosen; NaN where the choice does not go by scores."""
         if self.kernel != INDEX:
             return np.full(pulls.shape, np.nan)
-        return index_scores(_tables(self, pulls.shape[-1], horizon), t, pulls, sums)
+        return index_scores(self.rule(pulls.shape[-1], horizon), t, pulls, sums)
 
     def replay(self, history: History) -> Replay | None:
         """How likely it was to choose each arm in the asked rounds of logs; None if it cannot say."""
@@ -179,12 +178,6 @@ def cannot_say(policy: Policy) -> InputError:
         where="policy",
         remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
     )
-
-
-@lru_cache(maxsize=4)
-def _tables(policy: Policy, arm_count: int, horizon: int) -> RuleData:
-    """They are as long as the horizon, and a batch asks for them once in every step."""
-    return policy.rule(arm_count, horizon)
 
 
 def remade(module: str, file: str, owner: str, values: dict[str, Any]) -> Policy:

@@ -38,6 +38,6 @@ class ThompsonSampling(Policy):
         return rule_data(
             prior_pulls=shrink,
             prior_sum=shrink * self.prior_mean,
-            width=self.noise_sd * inverse_root(horizon, prior_pulls),
+            width=lambda pulls: self.noise_sd * inverse_root(pulls, prior_pulls),
             noisy=True,
         )

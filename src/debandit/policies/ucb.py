@@ -21,5 +21,4 @@ class UCB(Policy):
     ties: str = choice(*TIES)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        level = self.c * np.sqrt(np.log(np.arange(1, horizon + 1)))
-        return rule_data(width=inverse_root(horizon), level=level, ties=self.ties)
+        return rule_data(width=inverse_root, level=lambda t: self.c * np.sqrt(np.log(t + 1)), ties=self.ties)

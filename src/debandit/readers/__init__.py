@@ -20,7 +20,7 @@ def are_several(given: Any) -> bool:
     return not one and isinstance(given, Iterable)
 
 
-def logs_of(given: Any, *, batched: bool = False) -> list[ExperimentLog]:
-    """The logs that are given, or in the files and data frames that are."""
+def logs_of(given: Any, **how: Any) -> list[ExperimentLog]:
+    """The logs that are given, or in the files and data frames that are, read as the arguments say."""
     every = list(given) if are_several(given) else [given]
-    return [each if isinstance(each, ExperimentLog) else read_log(each, batched=batched) for each in every]
+    return [each if isinstance(each, ExperimentLog) else read_log(each, **how) for each in every]

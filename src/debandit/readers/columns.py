@@ -13,8 +13,12 @@ NAMES = {  # what people call them; a name after a bar is not as good as one bef
     "batch": "batch wave period day",
     "pulls": "pulls n users visitors trials exposures impressions",
     "successes": "successes conversions clicks",
+    "user": "user user_id userid visitor_id customer_id client_id session_id participant_id patient_id subject_id",
 }
 NEGATED = "cost"
+
+
+METRIC = "metric:"  # the role of a metric, before its name
 
 
 class Roles(NamedTuple):
@@ -30,15 +34,30 @@ class Roles(NamedTuple):
         return _plain(self.guessed.get("reward", "")) == NEGATED
 
     @property
+    def metrics(self) -> dict[str, str]:
+        """The names of the metrics by their roles."""
+        return {role: column for role, column in self.columns.items() if role.startswith(METRIC)}
+
+    @property
     def line(self) -> str:
         """What was guessed, in one line."""
         return "reading " + ", ".join(f"{role} = {shorten(column)}" for role, column in self.guessed.items())
 
 
 def roles_of(
-    columns: list[str], given: Mapping[str, str | None], needed: Sequence[str], wanted: Sequence[str], where: str
+    columns: list[str],
+    given: Mapping[str, str | None],
+    needed: Sequence[str],
+    wanted: Sequence[str],
+    where: str,
+    metrics: Sequence[str] = (),
 ) -> Roles:
-    """The columns that the options name, and a guess for what is `needed`, or `wanted` if it is there, besides."""
+    """The columns that the options name, and a guess for what is `needed`, or `wanted` if it is there, besides.
+
+    A metric may be a column that is something else as well, even the reward.
+    """
+    for metric in metrics:
+        _find(metric, "metric", columns, where)
     named = {role: column for role, column in given.items() if column is not None}
     for role, column in named.items():
         _find(column, role, columns, where)
@@ -50,18 +69,19 @@ def roles_of(
     for role in (*needed, *wanted):
         if role in named:
             continue
-        found, others = _guess(role, [c for c in columns if c not in named.values()], where, role in needed)
+        left = [c for c in columns if c not in named.values() and c not in metrics]
+        found, others = _guess(role, left, where, role in needed)
         if found is not None:
             guessed[role] = found
         if others and role == "reward":
-            notes.append(f"not used: {listed(others)}")
+            notes.append(f"not used: {listed(others)} (--metric {shorten(others[0])} keeps it beside the reward)")
         if found is None and role in needed:
             taken = [(other, c) for other, c in named.items() if _plain(c) in NAMES.get(role, role).split()]
             if taken:
                 what = f"{taken[0][0]} and {role} cannot be the same column {shorten(taken[0][1])!r}"
                 raise InputError(what, where=where, remedy=f"Name the other with --{role}.")
             raise _absent(role, role, columns, where)
-    roles = Roles(named | guessed, guessed, notes)
+    roles = Roles(named | guessed | {METRIC + metric: metric for metric in metrics}, guessed, notes)
     if roles.negated:
         notes.append(f"the reward is minus the column {shorten(guessed['reward'])!r}")
     return roles

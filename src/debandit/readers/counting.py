@@ -6,13 +6,14 @@ import numpy as np
 
 from debandit.errors import InputError
 from debandit.log import ExperimentLog
-from debandit.log_parts import Floats, checked_summaries, places_of, pooled
-from debandit.readers.columns import Roles, roles_of
+from debandit.log_parts import Floats, Metric, checked_metric, checked_summaries, places_of, pooled, pooled_metric
+from debandit.readers.columns import METRIC, Roles, roles_of
 from debandit.readers.sources import Source
 from debandit.readers.values import Labels, complain, numbers
 
 COUNTED = ("pulls", "successes", "mean", "sd", "sum", "squares")
 _FORMS = (("successes",), ("mean", "sd"), ("sum", "squares"))  # what must be known besides the pulls
+_OF_METRIC = ("_squares", "_products")  # behind its name: sums of squares and of products with the reward
 _WANTED = "Besides --pulls name --successes, or --mean and --sd, or --sum and --squares."
 
 
@@ -27,17 +28,23 @@ def is_counted(source: Source, given: Mapping[str, str | None]) -> bool:
 
 
 def read_counts(
-    source: Source, given: Mapping[str, str | None], arms: Sequence[str] | None, *, batched: bool
+    source: Source,
+    given: Mapping[str, str | None],
+    arms: Sequence[str] | None,
+    metrics: Sequence[str] = (),
+    *,
+    batched: bool,
 ) -> tuple[ExperimentLog, Roles]:
     """The log; without a column of batches the rows of an arm are added up."""
     options = {role: given[role] for role in ("arm", "batch", *COUNTED)}
     form = next((form for form in _FORMS if any(given[role] is not None for role in form)), _FORMS[0])
-    roles = roles_of(source.columns, options, ("arm", "pulls", *form), ["batch"] * batched, source.name)
+    sums = [name + what for name in metrics for what in ("", *_OF_METRIC)]
+    roles = roles_of(source.columns, options, ("arm", "pulls", *form), ["batch"] * batched, source.name, sums)
     if len([role for role in COUNTED[1:] if role in roles.columns]) != len(form):
         raise InputError(
             "these columns are not enough to know means and spreads, or say them twice", where="--pulls", remedy=_WANTED
         )
-    labels, batches, values = _collected(source, roles, form)
+    labels, batches, values = _collected(source, roles, (*form, *roles.metrics))
     pulls = values["pulls"]
     with np.errstate(invalid="ignore", divide="ignore"):
         if form == _FORMS[0]:
@@ -47,14 +54,17 @@ def read_counts(
         else:
             means = values["sum"] / pulls
             variances = np.maximum(values["squares"] / pulls - means**2, 0.0)
+        others = {name: _metric(values, name, pulls, means) for name in metrics}
     binary = variances is None
     if variances is not None:
         variances = np.where(pulls > 1, variances, 0.0)
     try:
         if "batch" in roles.columns:
-            log = ExperimentLog.from_batches(batches, labels, pulls, means, variances, labels=arms, binary=binary)
+            log = ExperimentLog.from_batches(
+                batches, labels, pulls, means, variances, labels=arms, binary=binary, metrics=others
+            )
         else:
-            log = _added_up(labels, pulls, means, variances, arms)
+            log = _added_up(labels, pulls, means, variances, arms, others)
     except InputError as error:
         raise InputError(error.what, where=f"{source.name}, {error.where or 'arms'}", remedy=error.remedy) from None
     return log, roles
@@ -90,12 +100,29 @@ def _collected(source: Source, roles: Roles, form: Sequence[str]) -> tuple[list[
 
 
 def _added_up(
-    labels: list[str], pulls: Floats, means: Floats, variances: Floats | None, arms: Sequence[str] | None
+    labels: list[str],
+    pulls: Floats,
+    means: Floats,
+    variances: Floats | None,
+    arms: Sequence[str] | None,
+    metrics: Mapping[str, Metric],
 ) -> ExperimentLog:
     """The rows of each arm together."""
     place, binary = places_of(labels, arms), variances is None
-    index = np.array([place[label] for label in labels])
-    told = pooled(checked_summaries(pulls, means, variances, binary), index, len(place), binary)
+    index, rows = np.array([place[label] for label in labels]), checked_summaries(pulls, means, variances, binary)
+    told = pooled(rows, index, len(place), binary)
+    others = {name: checked_metric(name, each, rows) for name, each in metrics.items()}
     return ExperimentLog.from_summaries(
-        list(place), told.pulls, told.means, None if binary else told.variances, binary=binary
+        list(place),
+        told.pulls,
+        told.means,
+        None if binary else told.variances,
+        binary=binary,
+        metrics={name: pooled_metric(rows, each, index, told) for name, each in others.items()},
     )
+
+
+def _metric(values: Mapping[str, Floats], name: str, pulls: Floats, reward_means: Floats) -> Metric:
+    sums, squares, products = (values[METRIC + name + what] for what in ("", *_OF_METRIC))
+    means = sums / pulls
+    return Metric(means, np.maximum(squares / pulls - means**2, 0.0), products / pulls - means * reward_means)

@@ -1,20 +1,25 @@
 """From a table with one row per round to an `ExperimentLog`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
-from debandit.readers.columns import Roles, roles_of
+from debandit.readers.columns import METRIC, Roles, roles_of
 from debandit.readers.counting import is_counted, read_counts
 from debandit.readers.sources import NotNumbersError, Piece, Source, source_of
-from debandit.readers.values import Labels, complain, dates, numbers, times
+from debandit.readers.totals import Columns, RowsNeededError, Totals
+from debandit.readers.values import Labels, complain, dates, numbers, starts_of, times
 from debandit.settings import MISSING, PERIODS
 
+MANY_ROWS = 2**20  # of a longer log only totals are kept, if they are enough
+_FIRST_AND_REST = slice(MANY_ROWS), slice(MANY_ROWS, None)
+_USERS_SEEN = 2**17  # rows in which the same user is looked for
 _NUMBERS = {  # what is wanted, and advice
     "reward": (
         "a finite number",
@@ -35,16 +40,13 @@ class Reading(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The columns of all rows."""
+    """The columns of all rows by role, arms and batches as numbers of their names; or only totals of them."""
 
     labels: Labels
-    arms: NDArray[np.int32]
-    rewards: NDArray[np.float64]
-    propensities: NDArray[np.float64] | None
-    times: NDArray[Any] | None
-    batches: NDArray[np.int32] | None
-    batch_names: list[str]
+    batches: Labels
+    columns: Columns
     dropped: int
+    log: ExperimentLog | None = None  # of totals
 
 
 def read(
@@ -65,6 +67,8 @@ def read(
     sd: str | None = None,
     sum: str | None = None,
     squares: str | None = None,
+    metrics: Sequence[str] = (),
+    enough: Callable[[ExperimentLog], bool] | None = None,
 ) -> Reading:
     """Read a file, several files or a data frame by its column names; there is one row per round, or there are counts.
 
@@ -79,6 +83,12 @@ def read(
     A table of counts has one row per arm, or per batch and arm, with the number of `pulls` and the number of
     `successes`, or the `mean` and the standard deviation `sd` (divisor n - 1), or the `sum` and the sum of `squares`.
     Without `batch` the rows of an arm are added up.
+
+    `metrics` names columns with further outcomes. In counts they are sums, and the columns NAME_squares and
+    NAME_products have the sums of squares and of products with the reward.
+
+    Of a log with batches and more than a million rows only the totals are kept if they are `enough`, which is asked
+    with a log that has nothing else.
     """
     checked_choice("missing", missing, MISSING)
     source = source_of(given)
@@ -91,7 +101,7 @@ def read(
         if odd:
             what = "a table of counts has no rounds, so this option says nothing of it"
             raise InputError(what, where=odd[0], remedy="Leave it out.")
-        log, roles = read_counts(source, counts | {"arm": arm, "batch": batch}, arms, batched=batched)
+        log, roles = read_counts(source, counts | {"arm": arm, "batch": batch}, arms, metrics, batched=batched)
         return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)))
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
@@ -100,56 +110,118 @@ def read(
         if batch is not None or time == "none":
             raise InputError("--batch-by needs a time, and no column of batches", where="--batch-by")
     wanted = ["batch"] * (batched and batch_by is None) + ["time"] * (time is None)
-    roles = roles_of(source.columns, options, ("arm", "reward"), wanted, source.name)
-    try:
-        rows = _collected(source, roles, missing == "drop", numeric=True)
-    except NotNumbersError:
-        rows = _collected(source, roles, missing == "drop", numeric=False)
-    if "time" in roles.columns:
-        rows = _in_order(rows, roles, source)
+    roles = roles_of(source.columns, options, ("arm", "reward"), wanted, source.name, metrics)
+    rows = _rows(source, roles, missing == "drop", arms, batch_by, None if propensity else enough)
     if batch_by is not None:
-        rows = _cut(rows, source, batch_by)
         roles.notes.append(f"the batches are the {batch_by}s of {shorten(roles.columns['time'])} in UTC")
     notes = ([] if set(roles.guessed.values()) <= {"arm", "reward"} else [roles.line]) + roles.notes
     notes += [f"{rows.dropped:,} rows with missing values were left out"] * (rows.dropped > 0)
-    notes += _lookalikes(rows.labels.names)
+    notes += _lookalikes(rows.labels.names) + _repeated_users(source)
+    return Reading(rows.log or _log(rows, roles, source, arms), notes)
+
+
+def _rows(
+    source: Source,
+    roles: Roles,
+    drop: bool,
+    arms: Sequence[str] | None,
+    period: str | None,
+    enough: Callable[[ExperimentLog], bool] | None,
+) -> _Rows:
+    """The rows, in order and with their batches; of a long log only totals, if they are enough."""
     try:
-        log = ExperimentLog.of_codes(
+        try:
+            rows = _collected(source, roles, drop, True, arms, period, enough)
+        except NotNumbersError:
+            rows = _collected(source, roles, drop, False, arms, period, enough)
+    except RowsNeededError:
+        return _rows(source, roles, drop, arms, period, None)
+    if rows.log is not None:
+        return rows
+    if "time" in rows.columns:
+        rows = _in_order(rows, roles, source)
+    return rows if period is None else _cut(rows, source, period)
+
+
+def _log(rows: _Rows, roles: Roles, source: Source, arms: Sequence[str] | None) -> ExperimentLog:
+    columns = rows.columns
+    try:
+        return ExperimentLog.of_codes(
             rows.labels.names,
-            rows.arms,
-            rows.rewards,
-            labels=rows.labels.names if arms is None and rows.labels.ordered else arms,
-            propensities=rows.propensities,
-            batches=None if rows.batches is None else (rows.batch_names, rows.batches),
+            columns.pop("arm"),
+            columns["reward"],
+            labels=_order(rows.labels, arms),
+            propensities=columns.get("propensity"),
+            batches=(rows.batches.names, columns["batch"]) if "batch" in columns else None,
+            metrics={name: columns[role] for role, name in roles.metrics.items()},
         )
     except InputError as error:
         role = {"batches": "batch", "rewards": "reward"}.get(error.where, "arm")
         column = roles.columns.get(role, role)
         raise InputError(error.what, where=f"{source.name}, column {shorten(column)!r}", remedy=error.remedy) from None
-    return Reading(log, notes)
 
 
-def _collected(source: Source, roles: Roles, drop: bool, numeric: bool) -> _Rows:
+def _order(labels: Labels, arms: Sequence[str] | None) -> Sequence[str] | None:
+    return labels.names if arms is None and labels.ordered else arms
+
+
+def _collected(
+    source: Source,
+    roles: Roles,
+    drop: bool,
+    numeric: bool,
+    arms: Sequence[str] | None,
+    period: str | None,
+    enough: Callable[[ExperimentLog], bool] | None,
+) -> _Rows:
+    """All rows, or totals of them."""
     columns = roles.columns
-    typed = [columns[role] for role in ("reward", "propensity") if role in columns] if numeric else []
-    labels, batches, dropped = Labels(), Labels(), 0
+    labels, batches, dropped, first_row = Labels(), Labels(), 0, 1
     parts: dict[str, list[NDArray[Any]]] = {role: [] for role in columns}
-    first_row = 1
-    for piece in source.read(list(columns.values()), typed):
+    totals: Totals | None = None
+    for piece in _pieces(source, columns, numeric):
         first_row = first_row if parts["arm"] else piece.first_row
         values, keep = _understood(piece, columns, labels, batches, drop, numeric)
         dropped += int((~keep).sum())
+        if roles.negated:
+            values["reward"] = -values["reward"]
+        if not keep.all():
+            values = {role: part[keep] for role, part in values.items()}
+        if totals is not None:
+            totals.add(values)
+            continue
         for role, part in values.items():
-            parts[role].append(part if keep.all() else part[keep])
-    if not parts["arm"] or not sum(map(len, parts["arm"])):
+            parts[role].append(part)
+        if enough is not None and _length(parts) >= MANY_ROWS:
+            rows = {role: np.concatenate(part) for role, part in parts.items()}
+            first, rest = ({role: part[these] for role, part in rows.items()} for these in _FIRST_AND_REST)
+            totals = Totals(first, labels, batches, roles.metrics, period)
+            if enough(totals.log(_order(labels, arms))):
+                totals.add(rest)
+                parts = {role: [] for role in columns}
+            else:
+                totals = enough = None
+    if totals is not None and enough is not None:
+        log = totals.log(_order(labels, arms))
+        if not enough(log):
+            raise RowsNeededError
+        return _Rows(labels, batches, {}, dropped, log)
+    if not _length(parts):
         raise InputError("there is a header but no rows", where=source.name, remedy="It needs one row per round.")
-    whole = {role: np.concatenate(each) for role, each in parts.items() if role != "time"}
-    if "time" in parts:
-        whole["time"] = _whole(parts["time"], columns["time"], source.name, first_row)
-    if roles.negated:
-        whole["reward"] = -whole["reward"]
-    propensities, moments, named = (whole.get(role) for role in ("propensity", "time", "batch"))
-    return _Rows(labels, whole["arm"], whole["reward"], propensities, moments, named, batches.names, dropped)
+    whole = {}
+    for role in columns:  # one after the other, so that memory does not hold all of them twice
+        each = parts.pop(role)
+        whole[role] = np.concatenate(each) if role != "time" else _whole(each, columns["time"], source.name, first_row)
+    return _Rows(labels, batches, whole, dropped)
+
+
+def _pieces(source: Source, columns: dict[str, str], numeric: bool) -> Iterator[Piece]:
+    typed = [column for role, column in columns.items() if _is_number(role)] if numeric else []
+    return source.read(list(dict.fromkeys(columns.values())), list(dict.fromkeys(typed)))
+
+
+def _length(parts: dict[str, list[NDArray[Any]]]) -> int:
+    return int(np.sum([len(part) for part in parts["arm"]], dtype=np.int64))
 
 
 def _understood(
@@ -161,15 +233,15 @@ def _understood(
     lacking = values["arm"] < 0
     if not drop:
         complain(piece, np.flatnonzero(lacking), lambda _: "", columns["arm"], "an arm", "Fill them in.")
-    for role in _NUMBERS.keys() & columns.keys():
+    for role in filter(_is_number, columns):
         found, show = numbers(cells[role])
-        bad = ~np.isfinite(found) if role == "reward" else ~((found > 0) & (found <= 1))
+        bad = ~((found > 0) & (found <= 1)) if role == "propensity" else ~np.isfinite(found)
         if numeric and bad.any():
             raise NotNumbersError  # for the cell as it is written
         empty = np.zeros(len(found), bool)
         if drop and bad.any():
             empty[bad] = [not show(int(i)).strip() for i in np.flatnonzero(bad)]
-        complain(piece, np.flatnonzero(bad & ~empty), show, columns[role], *_NUMBERS[role])
+        complain(piece, np.flatnonzero(bad & ~empty), show, columns[role], *_NUMBERS.get(role, _NUMBERS["reward"]))
         values[role], lacking = found, lacking | empty
     if "batch" in columns:
         values["batch"] = batches.codes(cells["batch"])
@@ -198,10 +270,14 @@ def _whole(parts: list[NDArray[Any]], column: str, name: str, first_row: int) ->
     return np.concatenate(parts)
 
 
+def _is_number(role: str) -> bool:
+    return role in _NUMBERS or role.startswith(METRIC)
+
+
 def _in_order(rows: _Rows, roles: Roles, source: Source) -> _Rows:
     """The rows in the order of time; a guessed time must find them so."""
-    assert rows.times is not None
-    if (rows.times[1:] >= rows.times[:-1]).all():
+    moments = rows.columns["time"]
+    if (moments[1:] >= moments[:-1]).all():
         return rows
     if "time" in roles.guessed:
         column = roles.guessed["time"]
@@ -210,27 +286,41 @@ def _in_order(rows: _Rows, roles: Roles, source: Source) -> _Rows:
             where=source.name,
             remedy=f"Say --time {shorten(column)} to sort them by it, or --time none if they are in the order of time.",
         )
-    order = np.argsort(rows.times, kind="stable")
-    return rows._replace(
-        arms=rows.arms[order],
-        rewards=rows.rewards[order],
-        propensities=None if rows.propensities is None else rows.propensities[order],
-        batches=None if rows.batches is None else rows.batches[order],
-        times=rows.times[order],
-    )
+    order = np.argsort(moments, kind="stable")
+    return rows._replace(columns={role: column[order] for role, column in rows.columns.items()})
 
 
 def _cut(rows: _Rows, source: Source, period: str) -> _Rows:
     """The rows with a batch for each hour, day or week, which begins on a Monday."""
-    if rows.times is None or not np.issubdtype(rows.times.dtype, np.datetime64):
+    moments = rows.columns.get("time")
+    if moments is None or moments.dtype.kind != "M":
         what = "there is no column of dates to cut into batches"
         raise InputError(what, where=source.name, remedy="Name one with --time, with dates like 2026-01-31T12:00:00.")
-    starts = rows.times.astype("datetime64[h]" if period == "hour" else "datetime64[D]")
-    if period == "week":
-        monday = np.datetime64("1970-01-05")
-        starts = monday + (starts - monday) // np.timedelta64(7, "D") * np.timedelta64(7, "D")
-    names, batches = np.unique(starts, return_inverse=True)
-    return rows._replace(batches=batches.astype(np.int32), batch_names=[str(name) for name in names])
+    names, places = np.unique(starts_of(moments, period), return_inverse=True)
+    for name in names:
+        rows.batches.place(str(name))
+    return rows._replace(columns=rows.columns | {"batch": places.astype(np.int32)})
+
+
+def _repeated_users(source: Source) -> list[str]:
+    """A warning if some user has several of the first rows."""
+    columns = roles_of(source.columns, {}, (), ("user",), source.name).columns
+    seen: set[Any] = set()
+    rows = 0
+    for piece in source.read(list(columns.values()), []) if columns else ():
+        users = piece.columns.column(columns["user"])
+        users = users.dictionary_encode() if not isinstance(users, pa.DictionaryArray) else users
+        found = {user for user in users.dictionary.to_pylist() if user is not None}
+        if len(found) < len(users) - users.null_count or seen & found:
+            return [
+                f"some users have several rows (column {shorten(columns['user'])}): their rewards are not independent, "
+                "so corrections and intervals may be off. If you can, keep one row per user"
+            ]
+        seen |= found
+        rows += len(users)
+        if rows > _USERS_SEEN:
+            break
+    return []
 
 
 def _lookalikes(names: list[str]) -> list[str]:

@@ -34,17 +34,18 @@ class Labels:
         elif column.type.ordered and not self.names:
             self.ordered = True
             for label in column.dictionary.to_pylist():
-                self._place(label)
+                self.place(label)
         texts = column.dictionary.to_pylist()
         indices = _indices(column)
         if not self.ordered and any(_text(text) not in self._places for text in texts):
             for index in in_order_of_appearance(indices, len(texts) + 1):  # in the rows, not in the dictionary
-                self._place([*texts, None][index])
-        places = np.array([*(self._place(text) for text in texts), -1], np.int32)
+                self.place([*texts, None][index])
+        places = np.array([*(self.place(text) for text in texts), -1], np.int32)
         codes: NDArray[np.int32] = places[indices]
         return codes
 
-    def _place(self, label: Any) -> int:
+    def place(self, label: Any) -> int:
+        """The number of a label, which may be new; -1 if it is missing."""
         text = _text(label)
         if not text:
             return -1
@@ -135,6 +136,15 @@ def times(column: pa.Array) -> NDArray[Any]:
 def _moments(column: pa.Array) -> NDArray[np.datetime64]:
     exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
     return np.asarray(exact).view("datetime64[ns]")
+
+
+def starts_of(moments: NDArray[Any], period: str) -> NDArray[Any]:
+    """When the hour, the day or the week of each moment began."""
+    starts = moments.astype("datetime64[h]" if period == "hour" else "datetime64[D]")
+    if period == "week":
+        monday = np.datetime64("1970-01-05")
+        starts = monday + (starts - monday) // np.timedelta64(7, "D") * np.timedelta64(7, "D")
+    return starts
 
 
 def complain(

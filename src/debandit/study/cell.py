@@ -89,7 +89,8 @@ class Cell:
         """A hash of rule, world and horizon, as the engine sees them. The order is part of every study's seeds."""
         digest = hashlib.sha256(self.policy.fingerprint.encode())
         size = self.world.arm_count, self.horizon
-        n0, s0, width, level, noisy, explore, *own = self.policy.rule(*size)
+        n0, s0, _, _, noisy, _, *own = described = self.policy.rule(*size)
+        width, level, explore = described.tables(self.horizon)
         around = self.policy.conditions(*size)
         settled = around.settled(self.world.arm_count) if around.wrapped else 0
         rule = around.opening, n0, s0, width, level, noisy, explore, around.commit, *own

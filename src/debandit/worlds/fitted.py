@@ -51,6 +51,10 @@ class Bootstrap(ABC):
         """The bootstrap that is used for such a log, and why, where there was a choice."""
         return self, ""
 
+    def needs_totals(self, _log: Observed) -> bool:
+        """Whether it needs no more of such a log than means and variances, if its batches are large."""
+        return False
+
     def __str__(self) -> str:
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # all are dataclasses
         options = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
@@ -117,11 +121,14 @@ class Auto(Bootstrap):
     def chosen_for(self, log: Observed, large_batches: bool = False) -> tuple[Bootstrap, str]:
         if log.binary:
             return Jeffreys(), "all rewards are 0 or 1"
-        if large_batches and log.pulls.min() >= MANY:
+        if large_batches and self.needs_totals(log):
             return Gaussian(), "batches are large, so only the sums of many rewards matter"
         if log.has_rewards:
             return SmoothedBootstrap(), "the rewards are not just 0 and 1"
         return Gaussian(), "of the rewards only means and variances are known"
+
+    def needs_totals(self, log: Observed) -> bool:
+        return bool(log.pulls.min() >= MANY)
 
     def fit(self, log: Observed, unseen: Unseen | None = None) -> World:
         return self.chosen_for(log)[0].fit(log, unseen)
@@ -132,6 +139,9 @@ class Gaussian(Bootstrap):
     """The multiplier bootstrap with Gaussian weights: N(sample mean, sample variance with divisor n), eq:mb-dist."""
 
     name: ClassVar[str] = "gaussian"
+
+    def needs_totals(self, _log: Observed) -> bool:
+        return True
 
     def fit(self, log: Observed, unseen: Unseen | None = None) -> Normal:
         means, sds = log.means, np.sqrt(log.variances)
