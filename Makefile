@@ -24,6 +24,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/control_variates.py
 	$(BIN)/python benchmarks/worlds.py
 	$(BIN)/python benchmarks/start_up.py
+	$(BIN)/python benchmarks/reading.py
 
 # the pages on the paper's tables, on accuracy and on coverage, from the studies' own output
 docs: .venv/installed

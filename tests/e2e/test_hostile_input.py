@@ -163,8 +163,8 @@ def test_ten_thousand_arms(tmp_path):
 # --- files -----------------------------------------------------------------------------------------------------------
 
 FILES = {
-    "a field of 100 MB": (lambda: b"arm,reward\n" + 100_000_000 * b"A" + b",1\n", "a line of more than 4,000,000"),
-    "100 MB of commas": (lambda: 100_000_000 * b",", "a line of more than 4,000,000"),
+    "a field of 100 MB": (lambda: b"arm,reward\n" + 100_000_000 * b"A" + b",1\n", "a line of more than 1,000,000"),
+    "100 MB of commas": (lambda: 100_000_000 * b",", "a line of more than 1,000,000"),
     "a quote without end": (
         lambda: b'arm,reward\nA,"' + 1_000_000 * b"x\n",
         "column 'reward' is 'x",
@@ -175,7 +175,7 @@ FILES = {
     "UTF-16": (lambda: PLAIN.encode("utf-16"), "not a table in UTF-8"),
     "gzip of garbage": (lambda: gzip.compress(random.Random(1).randbytes(1_000_000)), "not a table in UTF-8"),
     "broken gzip": (lambda: gzip.compress(50_000 * PLAIN.encode())[:-20], "log.csv: "),
-    "a gzip bomb": (lambda: gzip.compress(300_000_000 * b"A"), "a line of more than 4,000,000"),
+    "a gzip bomb": (lambda: gzip.compress(300_000_000 * b"A"), "a line of more than 1,000,000"),
     "1e400": (lambda: PLAIN.replace("2.5", "1e400").encode(), "is '1e400', not a finite number"),
     "nan": (lambda: PLAIN.replace("2.5", "nan").encode(), "is 'nan', not a finite number"),
     "1e200": (lambda: PLAIN.replace("2.5", "1e200").encode(), "cannot be squared"),

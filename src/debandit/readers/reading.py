@@ -18,7 +18,6 @@ from debandit.readers.values import Labels, complain, dates, numbers, starts_of,
 from debandit.settings import MISSING, PERIODS
 
 MANY_ROWS = 2**20  # of a longer log only totals are kept, if they are enough
-_FIRST_AND_REST = slice(MANY_ROWS), slice(MANY_ROWS, None)
 _USERS_SEEN = 2**17  # rows in which the same user is looked for
 _NUMBERS = {  # what is wanted, and advice
     "reward": (
@@ -194,7 +193,7 @@ def _collected(
             parts[role].append(part)
         if enough is not None and _length(parts) >= MANY_ROWS:
             rows = {role: np.concatenate(part) for role, part in parts.items()}
-            first, rest = ({role: part[these] for role, part in rows.items()} for these in _FIRST_AND_REST)
+            first, rest = _cut_at(rows, MANY_ROWS)
             totals = Totals(first, labels, batches, roles.metrics, period)
             if enough(totals.log(_order(labels, arms))):
                 totals.add(rest)
@@ -213,6 +212,11 @@ def _collected(
         each = parts.pop(role)
         whole[role] = np.concatenate(each) if role != "time" else _whole(each, columns["time"], source.name, first_row)
     return _Rows(labels, batches, whole, dropped)
+
+
+def _cut_at(rows: Columns, count: int) -> tuple[Columns, Columns]:
+    first, rest = ({role: part[these] for role, part in rows.items()} for these in (slice(count), slice(count, None)))
+    return first, rest
 
 
 def _pieces(source: Source, columns: dict[str, str], numeric: bool) -> Iterator[Piece]:

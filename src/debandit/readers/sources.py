@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from debandit.errors import InputError, shorten
 
-_PIECE = 4_000_000  # bytes of a text file; no line may be longer
+_PIECE = 1_000_000  # bytes of a text file, of which 32 may wait in memory; no line may be longer
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _SEPARATORS = ",;\t|"
 _MOST_COLUMNS = 10_000

@@ -5,6 +5,7 @@ of the rows wants them once more, all arms before all rewards, so they wait for 
 """
 
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -43,6 +44,7 @@ class Totals:
         self._binary, self._last_batch = True, 0
         self._last_time: Any = first["time"][0] if "time" in first else None
         self._rows = {name: _waiting() for name in ("arm", *self._values)}
+        weakref.finalize(self, _close, list(self._rows.values()))
         self.add(first)
 
     def add(self, rows: Columns) -> None:
@@ -135,7 +137,12 @@ class Totals:
 
 
 def _waiting() -> IO[bytes]:
-    return tempfile.TemporaryFile(prefix="debandit-")  # gone when it is no longer used
+    return tempfile.TemporaryFile(prefix="debandit-")
+
+
+def _close(files: list[IO[bytes]]) -> None:
+    for file in files:
+        file.close()
 
 
 def _grown(totals: Floats, batch_count: int, arm_count: int, empty: Floats) -> Floats:
