@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from debandit.log_parts import in_pieces
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rounds = int | Ints
@@ -48,12 +50,15 @@ class RuleData(NamedTuple):
     state_size: int  # numbers that a selecting rule remembers
     ties: int
 
-    def tables(self, horizon: int) -> tuple[Floats, Floats, Floats]:
-        """Width (horizon + 1,), level and explore (horizon,) as arrays, empty where there is none."""
-        pulls = np.arange(horizon + 1)
-        ways = ((self.width, pulls), (self.level, pulls[:-1]), (self.explore, pulls[:-1]))
-        width, level, explore = (np.empty(0) if function is None else function(at) for function, at in ways)
-        return width, level, explore
+    def tables(self, horizon: int) -> Floats:
+        """Width, level and explore (3, horizon + 1) for 0, 1, ...; zeros where there is none, and no rounds."""
+        tables = np.zeros((3, horizon + 1))
+        functions, counts = (self.width, self.level, self.explore), (horizon + 1, horizon, horizon)
+        for row, function, count in zip(tables, functions, counts, strict=True):
+            if function is not None:
+                for piece in in_pieces(count):
+                    row[piece] = function(np.arange(piece.start, piece.stop))
+        return tables
 
 
 class LoopWorld(NamedTuple):

@@ -67,9 +67,7 @@ def _whose(experiment: Experiment) -> tuple[Rule, int, int]:
 def _loop_rule(policy: Rule, arm_count: int, horizon: int) -> LoopRule:
     """The tables are as long as the horizon, so they are made once. The numbers are those of `layout`, in its order."""
     rule, conditions = policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon)
-    tables = np.zeros((3, horizon + 1 if policy.kernel == INDEX else 1))
-    for row, table in zip(tables, rule.tables(horizon), strict=True):
-        row[: len(table)] = table
+    tables = rule.tables(horizon if policy.kernel == INDEX else 0)
     numbers = (
         *(rule.prior_pulls, rule.prior_sum, rule.noisy, rule.width is not None, rule.explore is not None, rule.ties),
         *(conditions.opening, conditions.commit, conditions.floor, horizon),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from debandit.engine.conditions import FREE, UNIFORM, Conditions
 from debandit.engine.data import Floats, Ints
+from debandit.log_parts import in_pieces
 
 ALONE = Conditions()
 NO_SCORES = np.array(np.nan)
@@ -116,10 +117,13 @@ class History:
     def totals(self, moments: Ints) -> tuple[Ints, Floats]:
         """Each arm's pulls and sum in the first rounds, for rising numbers of rounds; of shape (..., m, K)."""
         paths, values = self.paths
-        step = np.searchsorted(moments, np.arange(self.horizon), side="right")  # the first moment that knows of it
         shape = (len(paths), len(moments) + 1, self.arm_count)
-        cell = ((np.arange(len(paths))[:, None] * shape[1] + step) * self.arm_count + paths).ravel()
-        parts = [np.bincount(cell, weights, int(np.prod(shape))) for weights in (None, values.ravel())]
+        parts, starts = np.zeros((2, int(np.prod(shape)))), np.arange(len(paths))[:, None] * shape[1]
+        for piece in in_pieces(self.horizon):
+            step = np.searchsorted(moments, np.arange(piece.start, piece.stop), side="right")  # who first knows of it
+            cell = ((starts + step) * self.arm_count + paths[:, piece]).ravel()
+            np.add.at(parts[0], cell, 1.0)
+            np.add.at(parts[1], cell, values[:, piece].ravel())
         outer = (*self.arms.shape[:-1], len(moments), self.arm_count)
         pulls, sums = (part.reshape(shape).cumsum(axis=1)[:, :-1].reshape(outer) for part in parts)
         return pulls.astype(np.int64), sums

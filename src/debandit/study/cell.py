@@ -90,7 +90,9 @@ class Cell:
         digest = hashlib.sha256(self.policy.fingerprint.encode())
         size = self.world.arm_count, self.horizon
         n0, s0, _, _, noisy, _, *own = described = self.policy.rule(*size)
-        width, level, explore = described.tables(self.horizon)
+        functions, ends = (described.width, described.level, described.explore), (None, -1, -1)
+        tables = zip(described.tables(self.horizon), functions, ends, strict=True)
+        width, level, explore = (row[: end if function else 0] for row, function, end in tables)
         around = self.policy.conditions(*size)
         settled = around.settled(self.world.arm_count) if around.wrapped else 0
         rule = around.opening, n0, s0, width, level, noisy, explore, around.commit, *own
