@@ -151,9 +151,10 @@ def log_file(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_columns(**given: Any) -> None:
-        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", *_COUNTS)
+        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", "query", *_COUNTS)
         columns = {name: given.pop(name) for name in names if name in given}
-        command(columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
+        log = _log_or_database(given.pop("log"), given.pop("database"), columns["query"])
+        command(log=log, columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
 
     for option in (
         *(click.option(f"--{name}", metavar="COLUMN", help=text) for name, text in reversed(_COUNTS.items())),
@@ -167,20 +168,35 @@ def log_file(command: Command) -> Command:
             show_default=True,
             help="What to do with rows that lack a value.",
         ),
+        click.option("--query", metavar="SQL", help="The rows in the database; it is asked once and never written to."),
+        click.option(
+            "--db",
+            "database",
+            metavar="URI",
+            help="Instead of LOG: sqlite:///file.db, duckdb:///file or postgresql://user@host/name.",
+        ),
         click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
         click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
         click.option("--arm", metavar="COLUMN", help="Column of the arms.  [default: guessed from the names]"),
-        click.argument("log", metavar="LOG...", nargs=-1, required=True),
+        click.argument("log", metavar="LOG...", nargs=-1),
     ):
         with_columns = option(with_columns)
     return with_columns
 
 
+def _log_or_database(paths: tuple[str, ...], database: str | None, query: str | None) -> tuple[str, ...]:
+    if (database is None) != (query is None):
+        raise click.UsageError("'--db' and '--query' go together: where the database is, and what to ask it.")
+    if bool(paths) == (database is not None):
+        raise click.UsageError("Missing argument 'LOG...', or '--db' and '--query'." if not paths else "LOG or '--db'?")
+    return paths if database is None else (database,)
+
+
 def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, batched: bool = False) -> "ExperimentLog":
-    """The log in these files. What was guessed is said."""
+    """The log in these files, or in the database. What was guessed is said."""
     from debandit.readers.reading import read
 
-    found = read(list(paths), **columns, batched=batched)
+    found = read(list(paths) if columns["query"] is None else paths[0], **columns, batched=batched)
     for note in found.notes:
         click.echo(printable(note), err=True)
     return found.log

@@ -11,6 +11,7 @@ from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import Roles, roles_of
 from debandit.readers.counting import is_counted, read_counts
+from debandit.readers.databases import queried
 from debandit.readers.sources import NotNumbersError, Piece, Source, source_of
 from debandit.readers.values import Labels, complain, dates, numbers, times
 from debandit.settings import MISSING, PERIODS
@@ -65,8 +66,11 @@ def read(
     sd: str | None = None,
     sum: str | None = None,
     squares: str | None = None,
+    query: str | None = None,
 ) -> Reading:
     """Read a file, several files or a data frame by its column names; there is one row per round, or there are counts.
+
+    With a `query` it is the address of a database: sqlite:///file.db, duckdb:///file or postgresql://user@host/name.
 
     What is not named is guessed from the names that people use. Rows are in the order of time unless `time` names a
     column to sort by (numbers or dates; equal times keep the order of the rows); a guessed one only confirms the order
@@ -81,7 +85,7 @@ def read(
     Without `batch` the rows of an arm are added up.
     """
     checked_choice("missing", missing, MISSING)
-    source = source_of(given)
+    source = source_of(given) if query is None else queried(str(given), query)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
     if is_counted(source, counts | {"reward": reward}):
         of_rounds = {"reward": reward, "propensity": propensity, "time": time, "batch-by": batch_by}

@@ -96,7 +96,7 @@ def _file(path: Path) -> Source:
     if head[:4] == b"PAR1":
         return _parquet(path, name)
     if head[:6] == b"ARROW1" or head[:4] == b"\xff\xff\xff\xff":
-        return _arrow(path, name, stream=head[:6] != b"ARROW1")
+        return arrow_source(path, name, stream=head[:6] != b"ARROW1")
     if head.lstrip()[:1] == b"{":
         return _json(path, name)
     return _csv(path, name, _header(head, name))
@@ -104,9 +104,7 @@ def _file(path: Path) -> Source:
 
 def _spooled(path: Path, name: str) -> Path:
     """What comes through a pipe as a file, because it is read more than once."""
-    folder = tempfile.TemporaryDirectory(prefix="debandit-")
-    atexit.register(folder.cleanup)
-    copy = Path(folder.name) / "log"
+    copy = temporary_file()
     with sys.stdin.buffer if str(path) == "-" else path.open("rb") as pipe, copy.open("wb") as file:
         head = pipe.read(_PIECE)
         if not head.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", *_COMPRESSED)):
@@ -114,6 +112,13 @@ def _spooled(path: Path, name: str) -> Path:
         file.write(head)
         shutil.copyfileobj(pipe, file)
     return copy
+
+
+def temporary_file() -> Path:
+    """A place for a file that is gone when Python ends."""
+    folder = tempfile.TemporaryDirectory(prefix="debandit-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name) / "log"
 
 
 def _too_long(name: str) -> InputError:
@@ -247,7 +252,9 @@ def _parquet(path: Path, name: str) -> Source:
     return _of_batches(name, path, schema.names, batches)
 
 
-def _arrow(path: Path, name: str, stream: bool) -> Source:
+def arrow_source(path: Path, name: str, *, stream: bool) -> Source:
+    """A file in one of the two formats of Arrow."""
+
     def batches(_: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with _opened(path) as file:
             if stream:
