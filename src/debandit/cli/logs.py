@@ -52,7 +52,7 @@ def debias(
 
     made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
     data = log_of(log, columns, batched=made_by.needs_batches)
-    if json_path is not None and check_target(json_path) in [Path(os.path.realpath(path)) for path in log]:
+    if json_path is not None and check_target(json_path) in _files(log, columns):
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     with chosen(workers, cluster) as executor:
         result = run(data, made_by, world=bootstrap, executor=executor, **options)
@@ -92,11 +92,30 @@ def describe(log: tuple[str, ...], columns: Columns) -> None:
         del told["missing"]
     words = {name: f"--{name} {shlex.quote(value)}" for name, value in told.items()}
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
-    paths = " ".join(shlex.quote(path) for path in log)
+    typed = " ".join([_typed(log, columns), *words.values()])
     click.echo("\nNext, with the rule that chose the arms (debandit debias --help lists them):")
-    click.echo(printable(f'  debandit debias {" ".join([paths, *words.values()])} --policy "{rule}"'))
+    _echo_command(f'  debandit debias {typed} --policy "{rule}"')
     if found.log.rounds is not None and found.log.batch_sizes is None:
-        click.echo(printable(f"If you do not know it: debandit identify {' '.join([paths, *words.values()])}"))
+        _echo_command(f"If you do not know it: debandit identify {typed}")
+
+
+def _files(log: tuple[str, ...], columns: Columns) -> list[Path]:
+    """The files that are read, which no result may replace."""
+    from debandit.readers.databases import address_of
+
+    files = log if columns["query"] is None else [file for file in [address_of(log[0]).file] if file]
+    return [Path(os.path.realpath(file)) for file in files]
+
+
+def _typed(log: tuple[str, ...], columns: Columns) -> str:
+    """The log as one would type it again; an address without its password."""
+    from debandit.readers.databases import address_of
+
+    return " ".join(map(shlex.quote, log if columns["query"] is None else ["--db", address_of(log[0]).shown]))
+
+
+def _echo_command(text: str) -> None:
+    click.echo("\n".join(map(printable, text.split("\n"))))  # a query may have several lines
 
 
 @click.command()

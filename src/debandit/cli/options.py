@@ -168,12 +168,12 @@ def log_file(command: Command) -> Command:
             show_default=True,
             help="What to do with rows that lack a value.",
         ),
-        click.option("--query", metavar="SQL", help="The rows in the database; it is asked once and never written to."),
+        click.option("--query", metavar="SQL", help="What to ask the database, as a SELECT; nothing is written to it."),
         click.option(
             "--db",
             "database",
             metavar="URI",
-            help="Instead of LOG: sqlite:///file.db, duckdb:///file or postgresql://user@host/name.",
+            help="Instead of LOG: sqlite:///file.db, duckdb:///file.duckdb or postgresql://user@host/database.",
         ),
         click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
         click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
@@ -187,8 +187,10 @@ def log_file(command: Command) -> Command:
 def _log_or_database(paths: tuple[str, ...], database: str | None, query: str | None) -> tuple[str, ...]:
     if (database is None) != (query is None):
         raise click.UsageError("'--db' and '--query' go together: where the database is, and what to ask it.")
-    if bool(paths) == (database is not None):
-        raise click.UsageError("Missing argument 'LOG...', or '--db' and '--query'." if not paths else "LOG or '--db'?")
+    if database is None and not paths:
+        raise click.UsageError("Missing argument 'LOG...': a file, or '--db' and '--query'.")
+    if database is not None and paths:
+        raise click.UsageError("Give either LOG or '--db' and '--query'.")
     return paths if database is None else (database,)
 
 

@@ -1,159 +1,264 @@
 """The rows of a query: SQLite by the standard library, DuckDB and PostgreSQL by packages that are installed for it.
 
-A query is run once, in a transaction that cannot write, and its rows are kept in a temporary file: it might give them
-in another order the next time. What is in an address besides user, host and database is never shown.
+A query runs once, where it cannot write, and its rows are kept in a temporary file: the next time it might give them in
+another order. Of an address, only what cannot be a password is ever shown.
 """
 
 import contextlib
 import importlib
 import re
-import sqlite3
+import shutil
+import tempfile
+import threading
+import weakref
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from debandit.errors import InputError, shorten
-from debandit.readers.sources import Source, arrow_source, temporary_file
+from debandit.readers.sources import Source, arrow_source, source_of
 
 _ROWS = 2**16  # of a piece
-_KINDS = "sqlite:///file.db, duckdb:///file.duckdb, or postgresql://user@host/database"
-_MAY = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+_PATIENCE = 2.0  # seconds for a database to stop after Ctrl-C
+_KINDS = "sqlite:///file.db, duckdb:///file.duckdb or postgresql://user@host/database"
+_ONE_QUERY = "Write one SELECT; nothing else is run."
+_FILE = re.compile(r"(sqlite|duckdb):(?:///)?(.+)", re.S)
+_HOST = r"(?:\[[\w:.%]+\]|[^\[\]:@/?#,\s]*)(?::\d*)?"
+_POSTGRESQL = re.compile(
+    rf"""(?!.*%(?:00|(?![0-9a-f]{{2}})))  # a percent sign and something else than two digits
+    (?P<scheme>postgres(?:ql)?://)(?:(?P<user>[^:@/?\#\s]*)(?::(?P<password>[^@/?\#\s]*))?@)?
+    (?P<place>{_HOST}(?:,{_HOST})*(?:/[^@/?\#\s]*)?)(?:\?(?P<options>\w+=[^=&@\#\s]*(?:&\w+=[^=&@\#\s]*)*))?""",
+    re.X | re.I,
+)
+_SHOWN_OPTIONS = {"host", "hostaddr", "port", "dbname", "user", "service", "sslmode", "sslrootcert", "connect_timeout"}
+_QUERY = re.compile(r"(?:\s|\(|--[^\n]*\n|(?>/\*.*?\*/))*+(?:select|with|values|table|from)\b", re.I | re.S)
+_BEFORE = re.compile(r"^.*?(?:ERROR|FATAL|Failed to connect):\s+", re.S)  # what a driver says besides the reason
+_BEHIND = re.compile(r"\n\s*(?:LINE \d|CONTEXT:|Query was:).*|\. SQLSTATE.*", re.S)
 
 
-def queried(uri: str, query: str) -> Source:
-    """What the query gives, as a table."""
-    kind = next((kind for kind in _RUN if uri.startswith(f"{kind}:")), None)
-    if kind is None:
-        what = f"{shown(uri)!r} is not the address of a database"
-        raise InputError(what, where="--db", remedy=f"Write {_KINDS}.")
-    if re.search("[@/?#]", _password(uri)):
-        what = "the address has characters in its password, or in its user, that mean something else"
-        remedy = "Write them as %40 for @, %2F for /, %3F for ?, %23 for #; or leave the password to PGPASSWORD."
-        raise InputError(what, where="--db", remedy=remedy)
-    path = temporary_file()
-    with _explained(uri), _RUN[kind](uri, query.strip().rstrip(";")) as reader:
-        if not reader.schema.names:
-            raise InputError("the query gives no table", where="--query", remedy="Write a SELECT.")
-        schema = pa.schema([(field.name, getattr(field.type, "storage_type", field.type)) for field in reader.schema])
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
-            for batch in reader:
-                plain = [getattr(column, "storage", column) for column in batch.columns]  # PostgreSQL's numeric is text
-                writer.write_batch(pa.record_batch(plain, schema=schema))
-    return arrow_source(path, shown(uri), stream=False)
+class Address(NamedTuple):
+    """Where a database is."""
+
+    kind: str
+    place: str  # the path of a file, or the whole address with its password
+    shown: str  # without passwords
+    secrets: tuple[str, ...]
+
+    @property
+    def file(self) -> Path | None:
+        """The file that must not be written to."""
+        return None if self.kind == "postgresql" else Path(self.place)
 
 
-def _password(uri: str) -> str:
-    return uri.partition("://")[2].rpartition("@")[0].partition(":")[2]
+class _Database(NamedTuple):
+    ask: Callable[[str], pa.RecordBatchReader]
+    stop: Callable[[], object]  # from another thread
 
 
-def shown(uri: str) -> str:
-    """The address without what may be a password."""
-    scheme, mark, rest = uri.partition("://")
-    if not mark:
-        return shorten(uri.partition(":")[0] if ":" in uri else uri)
-    user, at, place = rest.rpartition("@")
-    return shorten(f"{scheme}://{user.partition(':')[0]}{at}{re.split('[?#]', place)[0]}", 60)
+def table_of(given: Any, query: str | None) -> Source:
+    """What the query gives if there is one; else `given` is a file or a data frame."""
+    if query is not None:
+        return _queried(address_of(given), query)
+    for each in given if isinstance(given, (list, tuple)) else [given]:
+        if isinstance(each, str) and re.match("(sqlite|duckdb|postgres(ql)?)://", each):
+            remedy = "Say --db and --query; in Python read_log(address, query=...)."
+            raise InputError("the address of a database needs a query", where="log", remedy=remedy)
+    return source_of(given)
 
 
-def _secrets(uri: str) -> list[str]:
-    """Everything that must not be said: the address itself, passwords, and what follows a question mark."""
-    parts = [uri, _password(uri), *re.split("[?&#=]", uri)[1:]]
-    return sorted({each for part in parts for each in (part, unquote(part)) if each}, key=len, reverse=True)
+def address_of(uri: Any) -> Address:
+    """What an address says. One that cannot be understood is not repeated: who knows where its password is."""
+    text = uri if isinstance(uri, str) else ""
+    if found := _FILE.fullmatch(text):
+        kind, place = found.groups()
+        with contextlib.suppress(OSError):  # a name that is too long
+            if Path(place).is_file():
+                return Address(kind, place, text, ())
+        remedy = f"Write three slashes before a relative path, four before an absolute one: {kind}:////data/file."
+        raise InputError("no such file", where="--db" if re.search("[?@]", place) else place, remedy=remedy)
+    if found := _POSTGRESQL.fullmatch(text):
+        options = [each.partition("=") for each in (found["options"] or "").split("&") if each]
+        told = "&".join("".join(each) for each in options if each[0] in _SHOWN_OPTIONS)
+        hidden = [found["password"] or "", *(each[2] for each in options if each[0] not in _SHOWN_OPTIONS)]
+        user = "" if found["user"] is None else f"{found['user']}@"
+        shown = f"{found['scheme']}{user}{found['place']}" + f"?{told}" * bool(told)
+        secrets = {form for secret in hidden for form in (secret, unquote(secret)) if form}
+        return Address("postgresql", text, shown, tuple(sorted(secrets, key=len, reverse=True)))
+    if text.lower().startswith("postgres"):
+        what = "this address cannot be understood"
+        remedy = (
+            "Write postgresql://user:password@host:5432/database, with %40 for @, %3A for :, %2F for /, %3F for ?, "
+        )
+        raise InputError(what, where="--db", remedy=f"{remedy}%23 for #, %20 for a space and %25 for %.")
+    raise InputError("this is not the address of a database", where="--db", remedy=f"Write {_KINDS}.")
 
 
-@contextlib.contextmanager
-def _explained(uri: str) -> Iterator[None]:
+def _queried(address: Address, query: str) -> Source:
+    if not _QUERY.match(query):
+        raise InputError("this is not a query", where="--query", remedy=_ONE_QUERY)
+    folder = Path(tempfile.mkdtemp(prefix="debandit-"))
+    try:
+        _interruptibly(lambda stops: _keep(address, query.strip().rstrip(";"), folder / "rows", stops))
+        source = arrow_source(folder / "rows", shorten(address.shown), stream=False)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(source.read, shutil.rmtree, folder, ignore_errors=True)  # when nobody can read it any more
+    return source
+
+
+def _keep(address: Address, query: str, path: Path, stops: list[Callable[[], object]]) -> None:
+    """Write what the query gives into a file."""
+    with (
+        _explained(address, "Check --db; a password may also be in PGPASSWORD."),
+        _OPEN[address.kind](address) as found,
+    ):
+        stops.append(found.stop)
+        with _explained(address, "Check --query."):
+            reader = found.ask(query)
+            if not reader.schema.names:
+                raise InputError("this query gives no table", where="--query", remedy=_ONE_QUERY)
+            schema = pa.schema([(field.name, _plain(field.type)) for field in reader.schema])
+            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
+                for batch in reader:
+                    if len(batch):
+                        columns = [_as_plain(column) for column in batch.columns]
+                        writer.write_batch(pa.record_batch(columns, schema=schema))
+                if not writer.stats.num_record_batches:
+                    writer.write_batch(pa.RecordBatch.from_pylist([], schema=schema))  # it has the names of the columns
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type of what a column of an extension type is kept as; PostgreSQL's numeric is text in one."""
+    return pa.string() if kind == pa.uuid() else getattr(kind, "storage_type", kind)
+
+
+def _as_plain(column: pa.Array) -> pa.Array:
+    if column.type == pa.uuid():
+        return pa.array([None if each is None else str(each) for each in column.to_pylist()], pa.string())
+    return getattr(column, "storage", column)
+
+
+def _interruptibly(work: Callable[[list[Callable[[], object]]], None]) -> None:
+    """Do the work in a thread, because a driver that waits for its database does not hear Ctrl-C."""
+    from concurrent.futures import Future
+
+    stops: list[Callable[[], object]] = []
+    done: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            work(stops)
+            done.set_result(None)
+        except BaseException as error:
+            done.set_exception(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        done.result()
+    except KeyboardInterrupt:
+        for stop in stops:
+            with contextlib.suppress(Exception):
+                stop()
+        thread.join(_PATIENCE)
+        raise
+
+
+@contextmanager
+def _explained(address: Address, remedy: str) -> Iterator[None]:
     """What goes wrong, in words, without a password."""
     try:
         yield
-    except (InputError, KeyboardInterrupt):
+    except InputError:
         raise
     except Exception as error:  # each driver has exceptions of its own
-        text = " ".join(str(error).split())
-        for secret in _secrets(uri):
-            text = text.replace(secret, "...")
-        what = f"the database says: {shorten(text, 300)}"
-        raise InputError(what, where=shown(uri), remedy="Check --db and --query.") from None
+        text = " ".join(_BEHIND.sub("", _BEFORE.sub("", str(error))).split())
+        for secret in address.secrets:
+            text = text.replace(secret, "…")
+        raise InputError(shorten(text, 300), where=shorten(address.shown), remedy=remedy) from None
 
 
-def _driver(name: str, extra: str) -> Any:
+def _driver(name: str, package: str, extra: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
         remedy = f"Install it: pip install 'debandit[{extra}]'"
-        raise InputError(f"this database needs the package {name.split('.')[0]}", where="--db", remedy=remedy) from None
+        raise InputError(f"this database needs the package {package}", where="--db", remedy=remedy) from None
 
 
-def _file_of(uri: str) -> Path:
-    """The file of sqlite:///relative/path, sqlite:////absolute/path or sqlite:path."""
-    path = Path(uri.partition(":")[2].removeprefix("///"))
-    if not path.is_file():
-        remedy = "Write three slashes before a relative path, four before an absolute one."
-        raise InputError("no such file", where=shown(uri), remedy=remedy)
-    return path
+# --- the databases ---------------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _sqlite(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
-    connection = sqlite3.connect(f"{_file_of(uri).resolve().as_uri()}?mode=ro", uri=True)
+@contextmanager
+def _sqlite(address: Address) -> Iterator[_Database]:
+    import sqlite3
+
+    may = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+    connection = sqlite3.connect(f"{Path(address.place).resolve().as_uri()}?mode=ro", uri=True)
     with contextlib.closing(connection):
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
-        connection.execute("BEGIN")  # both queries see the same rows
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _MAY else sqlite3.SQLITE_DENY)
-        cursor = connection.execute(query)
-        names = [each[0] for each in cursor.description or ()]
-        # SQLite has types of values, not of columns
-        places = [f'typeof("{name.replace(chr(34), chr(34) * 2)}")' for name in names]
-        found = connection.execute(f"SELECT DISTINCT {', '.join(places)} FROM ({query})").fetchall() if names else []
-        kinds = [_kind_of({row[i] for row in found}) for i in range(len(names))]
-        schema = pa.schema([(name, kind) for name, (kind, _) in zip(names, kinds, strict=True)])
+        connection.text_factory = _decoded
+        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in may else sqlite3.SQLITE_DENY)
 
-        def batches() -> Iterator[pa.RecordBatch]:
-            while rows := cursor.fetchmany(_ROWS):
-                columns = zip(zip(*rows, strict=True), kinds, strict=True)
-                yield pa.record_batch(
-                    [
-                        pa.array([None if v is None else as_kind(v) for v in column], kind)
-                        for column, (kind, as_kind) in columns
-                    ],
-                    schema=schema,
-                )
+        def ask(query: str) -> pa.RecordBatchReader:
+            cursor = connection.execute(query)
+            names = [each[0] for each in cursor.description or ()]
+            schema = pa.schema([(name, pa.string()) for name in names])  # a column may have values of any type
 
-        yield pa.RecordBatchReader.from_batches(schema, batches())
+            def batches() -> Iterator[pa.RecordBatch]:
+                while rows := cursor.fetchmany(_ROWS):
+                    texts = ([_as_text(value) for value in column] for column in zip(*rows, strict=True))
+                    yield pa.record_batch([pa.array(column, pa.string()) for column in texts], schema=schema)
+
+            return pa.RecordBatchReader.from_batches(schema, batches())
+
+        yield _Database(ask, connection.interrupt)
 
 
-def _kind_of(types: set[str]) -> tuple[pa.DataType, Callable[[Any], Any]]:
-    """The type of a column whose values have these, and how to make it of them."""
-    types = types - {"null"}
-    if types <= {"integer"}:
-        return pa.int64(), int
-    if types <= {"integer", "real"}:
-        return pa.float64(), float
-    return pa.string(), lambda value: value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return _decoded(value) if isinstance(value, bytes) else str(value)  # of a number all its digits
 
 
-@contextlib.contextmanager
-def _duckdb(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
-    duckdb = _driver("duckdb", "duckdb")
-    # without access to other files, because a query could write to them
-    options = {"enable_external_access": "false"}
-    with duckdb.connect(str(_file_of(uri)), read_only=True, config=options) as connection:
-        statements = connection.extract_statements(query)
-        if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
-            raise InputError("this is not one query", where="--query", remedy="Write a SELECT.")
-        yield pa.RecordBatchReader.from_stream(connection.sql(query))
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "backslashreplace")
 
 
-@contextlib.contextmanager
-def _postgresql(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
-    dbapi = _driver("adbc_driver_postgresql.dbapi", "postgresql")
-    with dbapi.connect(uri) as connection, connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION READ ONLY")
-        cursor.execute(query)
-        yield cursor.fetch_record_batch()
+@contextmanager
+def _duckdb(address: Address) -> Iterator[_Database]:
+    duckdb = _driver("duckdb", "duckdb", "duckdb")
+    options = {"enable_external_access": "false", "lock_configuration": "true"}  # no other files, no extensions
+    with duckdb.connect(address.place, read_only=True, config=options) as connection:
+
+        def ask(query: str) -> pa.RecordBatchReader:
+            if len(connection.extract_statements(query)) != 1:
+                raise InputError("these are several statements", where="--query", remedy=_ONE_QUERY)
+            return pa.RecordBatchReader.from_stream(connection.sql(query))
+
+        yield _Database(ask, connection.interrupt)
 
 
-_RUN = {"sqlite": _sqlite, "duckdb": _duckdb, "postgresql": _postgresql, "postgres": _postgresql}
+@contextmanager
+def _postgresql(address: Address) -> Iterator[_Database]:
+    dbapi = _driver("adbc_driver_postgresql.dbapi", "adbc-driver-postgresql", "postgresql")
+    with dbapi.connect(address.place) as connection, connection.cursor() as cursor:
+
+        def ask(query: str) -> pa.RecordBatchReader:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(f"{query}\n")  # the driver puts it into parentheses, where a comment must have ended
+            reader = cursor.fetch_record_batch()
+            for field in reader.schema:
+                if (field.metadata or {}).get(b"POSTGRESQL:type") == b"money":  # it would be in cents, or what they use
+                    what = f"the column {shorten(field.name)!r} is of the type money"
+                    raise InputError(what, where="--query", remedy="Make a number of it, like amount::numeric.")
+            return reader
+
+        yield _Database(ask, cursor.adbc_cancel)
+
+
+_OPEN = {"sqlite": _sqlite, "duckdb": _duckdb, "postgresql": _postgresql}

@@ -11,8 +11,8 @@ from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import Roles, roles_of
 from debandit.readers.counting import is_counted, read_counts
-from debandit.readers.databases import queried
-from debandit.readers.sources import NotNumbersError, Piece, Source, source_of
+from debandit.readers.databases import table_of
+from debandit.readers.sources import NotNumbersError, Piece, Source
 from debandit.readers.values import Labels, complain, dates, numbers, times
 from debandit.settings import MISSING, PERIODS
 
@@ -70,7 +70,8 @@ def read(
 ) -> Reading:
     """Read a file, several files or a data frame by its column names; there is one row per round, or there are counts.
 
-    With a `query` it is the address of a database: sqlite:///file.db, duckdb:///file or postgresql://user@host/name.
+    With a `query` in SQL, `given` is the address of a database: sqlite:///file.db, duckdb:///file.duckdb or
+    postgresql://user@host/database. It is asked once, and cannot be written to.
 
     What is not named is guessed from the names that people use. Rows are in the order of time unless `time` names a
     column to sort by (numbers or dates; equal times keep the order of the rows); a guessed one only confirms the order
@@ -85,7 +86,7 @@ def read(
     Without `batch` the rows of an arm are added up.
     """
     checked_choice("missing", missing, MISSING)
-    source = source_of(given) if query is None else queried(str(given), query)
+    source = table_of(given, query)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
     if is_counted(source, counts | {"reward": reward}):
         of_rounds = {"reward": reward, "propensity": propensity, "time": time, "batch-by": batch_by}

@@ -104,7 +104,9 @@ def _file(path: Path) -> Source:
 
 def _spooled(path: Path, name: str) -> Path:
     """What comes through a pipe as a file, because it is read more than once."""
-    copy = temporary_file()
+    folder = tempfile.TemporaryDirectory(prefix="debandit-")
+    atexit.register(folder.cleanup)
+    copy = Path(folder.name) / "log"
     with sys.stdin.buffer if str(path) == "-" else path.open("rb") as pipe, copy.open("wb") as file:
         head = pipe.read(_PIECE)
         if not head.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", *_COMPRESSED)):
@@ -112,13 +114,6 @@ def _spooled(path: Path, name: str) -> Path:
         file.write(head)
         shutil.copyfileobj(pipe, file)
     return copy
-
-
-def temporary_file() -> Path:
-    """A place for a file that is gone when Python ends."""
-    folder = tempfile.TemporaryDirectory(prefix="debandit-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name) / "log"
 
 
 def _too_long(name: str) -> InputError:
