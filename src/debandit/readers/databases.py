@@ -5,13 +5,15 @@ another order. Of an address, only what cannot be a password is ever shown.
 """
 
 import contextlib
+import functools
 import importlib
+import itertools
 import re
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +22,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from debandit.errors import InputError, shorten
-from debandit.readers.sources import Source, arrow_source, source_of
+from debandit.readers.sources import Piece, Source, place_of, source_of
 
 _ROWS = 2**16  # of a piece
 _PATIENCE = 2.0  # seconds for a database to stop after Ctrl-C
@@ -55,7 +57,7 @@ class Address(NamedTuple):
 
 
 class _Database(NamedTuple):
-    ask: Callable[[str], pa.RecordBatchReader]
+    ask: Callable[[str], tuple[list[str], Iterable[pa.RecordBatch]]]  # the names of the columns, and the rows
     stop: Callable[[], object]  # from another thread
 
 
@@ -64,9 +66,9 @@ def table_of(given: Any, query: str | None) -> Source:
     if query is not None:
         return _queried(address_of(given), query)
     for each in given if isinstance(given, (list, tuple)) else [given]:
-        if isinstance(each, str) and re.match("(sqlite|duckdb|postgres(ql)?)://", each):
-            remedy = "Say --db and --query; in Python read_log(address, query=...)."
-            raise InputError("the address of a database needs a query", where="log", remedy=remedy)
+        if isinstance(each, str) and re.match(r"[a-z][\w+.-]+://", each, re.I):
+            remedy = "A database needs --db and --query; in Python read_log(address, query=...)."
+            raise InputError("this is an address, not a file", where="log", remedy=remedy)
     return source_of(given)
 
 
@@ -89,83 +91,89 @@ def address_of(uri: Any) -> Address:
         secrets = {form for secret in hidden for form in (secret, unquote(secret)) if form}
         return Address("postgresql", text, shown, tuple(sorted(secrets, key=len, reverse=True)))
     if text.lower().startswith("postgres"):
-        what = "this address cannot be understood"
-        remedy = (
-            "Write postgresql://user:password@host:5432/database, with %40 for @, %3A for :, %2F for /, %3F for ?, "
-        )
-        raise InputError(what, where="--db", remedy=f"{remedy}%23 for #, %20 for a space and %25 for %.")
+        codes = "%40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %20 for a space and %25 for %"
+        remedy = f"Write postgresql://user:password@host:5432/database, with {codes}."
+        raise InputError("this address cannot be understood", where="--db", remedy=remedy)
     raise InputError("this is not the address of a database", where="--db", remedy=f"Write {_KINDS}.")
 
 
 def _queried(address: Address, query: str) -> Source:
     if not _QUERY.match(query):
         raise InputError("this is not a query", where="--query", remedy=_ONE_QUERY)
-    folder = Path(tempfile.mkdtemp(prefix="debandit-"))
+    folder, name = Path(tempfile.mkdtemp(prefix="debandit-")), shorten(address.shown, 200)
     try:
-        _interruptibly(lambda stops: _keep(address, query.strip().rstrip(";"), folder / "rows", stops))
-        source = arrow_source(folder / "rows", shorten(address.shown), stream=False)
+        names = _interruptibly(lambda stops: _keep(address, query.strip().rstrip(";"), folder / "rows", stops))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    weakref.finalize(source.read, shutil.rmtree, folder, ignore_errors=True)  # when nobody can read it any more
-    return source
+
+    def read(columns: Sequence[str], _: Sequence[str]) -> Iterator[Piece]:
+        for column in columns:
+            place_of(column, names, name)
+        row = 1
+        for batch in _kept(folder / "rows"):
+            yield Piece(name, row, batch.select(list(columns)))
+            row += len(batch)
+
+    weakref.finalize(read, shutil.rmtree, folder, ignore_errors=True)  # when nobody can read it any more
+    return Source(name, names, read)
 
 
-def _keep(address: Address, query: str, path: Path, stops: list[Callable[[], object]]) -> None:
-    """Write what the query gives into a file."""
-    with (
-        _explained(address, "Check --db; a password may also be in PGPASSWORD."),
-        _OPEN[address.kind](address) as found,
-    ):
-        stops.append(found.stop)
-        with _explained(address, "Check --query."):
-            reader = found.ask(query)
-            if not reader.schema.names:
+def _keep(address: Address, query: str, path: Path, stops: list[Callable[[], object]]) -> list[str]:
+    """Write what the query gives into a file, and say the names of its columns."""
+    check = "Check --db." if address.file else "Check --db and the password."
+    with _explained(address, check), _OPEN[address.kind](address) as database:
+        stops.append(database.stop)
+        with _explained(address, "Check --query."), pa.OSFile(str(path), "wb") as file:
+            names, batches = database.ask(query)
+            if not names:
                 raise InputError("this query gives no table", where="--query", remedy=_ONE_QUERY)
-            schema = pa.schema([(field.name, _plain(field.type)) for field in reader.schema])
-            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
-                for batch in reader:
-                    if len(batch):
-                        columns = [_as_plain(column) for column in batch.columns]
-                        writer.write_batch(pa.record_batch(columns, schema=schema))
-                if not writer.stats.num_record_batches:
-                    writer.write_batch(pa.RecordBatch.from_pylist([], schema=schema))  # it has the names of the columns
+            plain = (pa.record_batch([_plain(column) for column in batch.columns], names) for batch in batches)
+            for schema, alike in itertools.groupby((batch for batch in plain if len(batch)), lambda each: each.schema):
+                with pa.ipc.new_stream(file, schema) as writer:
+                    for batch in alike:
+                        writer.write_batch(batch)
+    return names
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type of what a column of an extension type is kept as; PostgreSQL's numeric is text in one."""
-    return pa.string() if kind == pa.uuid() else getattr(kind, "storage_type", kind)
+def _kept(path: Path) -> Iterator[pa.RecordBatch]:
+    """What was written: one stream after the other."""
+    if path.stat().st_size:
+        with pa.memory_map(str(path)) as file:
+            while file.tell() < file.size():
+                yield from pa.ipc.open_stream(file)
 
 
-def _as_plain(column: pa.Array) -> pa.Array:
+def _plain(column: pa.Array) -> pa.Array:
+    """A column without an extension type: PostgreSQL's numeric is text in one."""
     if column.type == pa.uuid():
         return pa.array([None if each is None else str(each) for each in column.to_pylist()], pa.string())
     return getattr(column, "storage", column)
 
 
-def _interruptibly(work: Callable[[list[Callable[[], object]]], None]) -> None:
+def _interruptibly(work: Callable[[list[Callable[[], object]]], list[str]]) -> list[str]:
     """Do the work in a thread, because a driver that waits for its database does not hear Ctrl-C."""
-    from concurrent.futures import Future
+    from concurrent.futures import Future, wait
 
     stops: list[Callable[[], object]] = []
-    done: Future[None] = Future()
+    done: Future[list[str]] = Future()
 
     def run() -> None:
         try:
-            work(stops)
-            done.set_result(None)
+            done.set_result(work(stops))
         except BaseException as error:
             done.set_exception(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    threading.Thread(target=run, daemon=True).start()
     try:
-        done.result()
+        while not wait([done], 0.1).done:  # not for long: another thread may have got the signal
+            pass
+        return done.result()
     except KeyboardInterrupt:
         for stop in stops:
             with contextlib.suppress(Exception):
                 stop()
-        thread.join(_PATIENCE)
+        wait([done], _PATIENCE)
         raise
 
 
@@ -180,7 +188,7 @@ def _explained(address: Address, remedy: str) -> Iterator[None]:
         text = " ".join(_BEHIND.sub("", _BEFORE.sub("", str(error))).split())
         for secret in address.secrets:
             text = text.replace(secret, "…")
-        raise InputError(shorten(text, 300), where=shorten(address.shown), remedy=remedy) from None
+        raise InputError(shorten(text, 300), where=shorten(address.shown, 200), remedy=remedy) from None
 
 
 def _driver(name: str, package: str, extra: str) -> Any:
@@ -201,32 +209,29 @@ def _sqlite(address: Address) -> Iterator[_Database]:
     may = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
     connection = sqlite3.connect(f"{Path(address.place).resolve().as_uri()}?mode=ro", uri=True)
     with contextlib.closing(connection):
-        connection.text_factory = _decoded
+        connection.text_factory = functools.partial(str, encoding="utf-8", errors="backslashreplace")
         connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in may else sqlite3.SQLITE_DENY)
 
-        def ask(query: str) -> pa.RecordBatchReader:
+        def ask(query: str) -> tuple[list[str], Iterable[pa.RecordBatch]]:
             cursor = connection.execute(query)
             names = [each[0] for each in cursor.description or ()]
-            schema = pa.schema([(name, pa.string()) for name in names])  # a column may have values of any type
-
-            def batches() -> Iterator[pa.RecordBatch]:
-                while rows := cursor.fetchmany(_ROWS):
-                    texts = ([_as_text(value) for value in column] for column in zip(*rows, strict=True))
-                    yield pa.record_batch([pa.array(column, pa.string()) for column in texts], schema=schema)
-
-            return pa.RecordBatchReader.from_batches(schema, batches())
+            pieces = iter(lambda: cursor.fetchmany(_ROWS), [])
+            return names, (pa.record_batch(list(map(_typed, zip(*rows, strict=True))), names) for rows in pieces)
 
         yield _Database(ask, connection.interrupt)
 
 
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return _decoded(value) if isinstance(value, bytes) else str(value)  # of a number all its digits
+def _typed(values: tuple[Any, ...]) -> pa.Array:
+    """Some values of a column, of which each may have a type of its own."""
+    try:
+        column = pa.array(values)
+    except (pa.ArrowException, TypeError):
+        return pa.array([value if value is None else _decoded(value) for value in values], pa.string())
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
 
 
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", "backslashreplace")
+def _decoded(value: Any) -> str:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 @contextmanager
@@ -235,10 +240,11 @@ def _duckdb(address: Address) -> Iterator[_Database]:
     options = {"enable_external_access": "false", "lock_configuration": "true"}  # no other files, no extensions
     with duckdb.connect(address.place, read_only=True, config=options) as connection:
 
-        def ask(query: str) -> pa.RecordBatchReader:
+        def ask(query: str) -> tuple[list[str], Iterable[pa.RecordBatch]]:
             if len(connection.extract_statements(query)) != 1:
                 raise InputError("these are several statements", where="--query", remedy=_ONE_QUERY)
-            return pa.RecordBatchReader.from_stream(connection.sql(query))
+            reader = pa.RecordBatchReader.from_stream(connection.sql(query))
+            return reader.schema.names, reader
 
         yield _Database(ask, connection.interrupt)
 
@@ -248,7 +254,7 @@ def _postgresql(address: Address) -> Iterator[_Database]:
     dbapi = _driver("adbc_driver_postgresql.dbapi", "adbc-driver-postgresql", "postgresql")
     with dbapi.connect(address.place) as connection, connection.cursor() as cursor:
 
-        def ask(query: str) -> pa.RecordBatchReader:
+        def ask(query: str) -> tuple[list[str], Iterable[pa.RecordBatch]]:
             cursor.execute("SET TRANSACTION READ ONLY")
             cursor.execute(f"{query}\n")  # the driver puts it into parentheses, where a comment must have ended
             reader = cursor.fetch_record_batch()
@@ -256,7 +262,7 @@ def _postgresql(address: Address) -> Iterator[_Database]:
                 if (field.metadata or {}).get(b"POSTGRESQL:type") == b"money":  # it would be in cents, or what they use
                     what = f"the column {shorten(field.name)!r} is of the type money"
                     raise InputError(what, where="--query", remedy="Make a number of it, like amount::numeric.")
-            return reader
+            return reader.schema.names, reader
 
         yield _Database(ask, cursor.adbc_cancel)
 

@@ -96,7 +96,7 @@ def _file(path: Path) -> Source:
     if head[:4] == b"PAR1":
         return _parquet(path, name)
     if head[:6] == b"ARROW1" or head[:4] == b"\xff\xff\xff\xff":
-        return arrow_source(path, name, stream=head[:6] != b"ARROW1")
+        return _arrow(path, name, stream=head[:6] != b"ARROW1")
     if head.lstrip()[:1] == b"{":
         return _json(path, name)
     return _csv(path, name, _header(head, name))
@@ -247,9 +247,7 @@ def _parquet(path: Path, name: str) -> Source:
     return _of_batches(name, path, schema.names, batches)
 
 
-def arrow_source(path: Path, name: str, *, stream: bool) -> Source:
-    """A file in one of the two formats of Arrow."""
-
+def _arrow(path: Path, name: str, stream: bool) -> Source:
     def batches(_: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with _opened(path) as file:
             if stream:

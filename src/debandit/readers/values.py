@@ -135,7 +135,11 @@ def times(column: pa.Array) -> NDArray[Any]:
 
 
 def _moments(column: pa.Array) -> NDArray[np.datetime64]:
-    exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
+    try:
+        exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
+    except pa.ArrowInvalid:
+        remedy = "Times are kept to the nanosecond, which is possible in these years only."
+        raise InputError("a time is before 1678, after 2261 or infinite", where="--time", remedy=remedy) from None
     return np.asarray(exact).view("datetime64[ns]")
 
 
