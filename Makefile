@@ -1,8 +1,15 @@
 # demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
 # Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
-# The tests have three workers because some of them wait.
+# The tests have three workers because some of them wait. Those of PostgreSQL start a server of their own, which root gets
+# from Debian's packages; where there is none they are skipped, and pytest says so at the end.
 PYTHON ?= python3
 BIN := .venv/bin
+HAS_POSTGRESQL := { ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
+APT_POSTGRESQL := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql
+# the programs alone: without the file, Debian would make a cluster and start it
+GET_POSTGRESQL := { { [ -e /etc/postgresql-common ] || { mkdir /etc/postgresql-common \
+  && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf; }; } \
+  && { $(APT_POSTGRESQL) || { apt-get update -qq && $(APT_POSTGRESQL); }; }; }
 
 .PHONY: demo test bench docs clean
 
@@ -14,7 +21,7 @@ test: .venv/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal -r s
 
 # make bench RACE=directory compares with a hand-written kernel as well
 bench: .venv/installed
@@ -50,4 +57,6 @@ clean:
 
 .venv/tested: .venv/installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(HAS_POSTGRESQL) || { [ "$$(id -u)" = 0 ] && command -v apt-get && $(GET_POSTGRESQL); } >/dev/null 2>&1; \
+	  $(HAS_POSTGRESQL) || echo "No PostgreSQL server here (apt-get install postgresql): its tests will be skipped."
 	@touch $@

@@ -1,12 +1,16 @@
 """What the README and the docs tell people to type works, and prints what it shows."""
 
+import contextlib
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
+import pandas as pd
 import pytest
 
 from debandit.demo import save_log
@@ -28,6 +32,11 @@ def directory(tmp_path_factory):
     """With the README's log, which other pages use, too; each worker of the tests has its own."""
     folder = tmp_path_factory.mktemp("readme")
     save_log(folder / "trial.csv")
+    rounds = pd.read_csv(folder / "trial.csv").rename_axis("id").reset_index()
+    with contextlib.closing(sqlite3.connect(folder / "trial.db")) as connection:
+        rounds.to_sql("rounds", connection)
+    with duckdb.connect(folder / "trial.duckdb") as connection:
+        connection.execute("CREATE TABLE rounds AS FROM rounds")
     (folder / "days.csv").write_text(re.search(r"```text\n(day,.*?)```", README, re.DOTALL)[1])
     return folder
 
@@ -41,7 +50,7 @@ def directory(tmp_path_factory):
         ("docs/identify.md", 1),
         ("docs/datasets.md", 3),
         ("docs/wrappers.md", 1),
-        ("docs/logs.md", 1),
+        ("docs/logs.md", 2),
         ("docs/intervals.md", 1),
         ("docs/worlds.md", 1),
     ],

@@ -3,6 +3,7 @@
 import io
 import sys
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -67,6 +68,7 @@ FRAMES = {
     "pandas": lambda: FRAME,
     "polars": lambda: pl.from_pandas(FRAME),
     "arrow": lambda: pa.Table.from_pandas(FRAME),
+    "duckdb": lambda: duckdb.sql("FROM FRAME"),
     "dict": lambda: FRAME.to_dict("list"),
     "arrays": lambda: {"variant": FRAME["variant"].to_numpy(int), "value": FRAME["value"].to_numpy()},
     "obp": lambda: {"n_rounds": 300, "action": FRAME["variant"].to_numpy(int), "reward": FRAME["value"].to_numpy(),

@@ -54,7 +54,7 @@ def debias(
     made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
     checked, _ = checked_options({"world": bootstrap, **options})
     data = log_of(log, columns, batched=made_by.needs_batches, enough=totals_enough(made_by, checked))
-    if json_path is not None and check_target(json_path) in [Path(os.path.realpath(path)) for path in log]:
+    if json_path is not None and check_target(json_path) in _files(log, columns):
         raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
     with chosen(workers, cluster) as executor:
         result = run(data, made_by, world=bootstrap, executor=executor, **options)
@@ -90,11 +90,26 @@ def describe(log: tuple[str, ...], columns: Columns) -> None:
     found = Description(log_of(log, columns, batched=True))
     click.echo(str(found))
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
-    words = " ".join([*map(shlex.quote, log), *_as_typed(columns)])
+    words = " ".join([_typed(log, columns), *_as_typed(columns)])
     click.echo("\nNext, with the rule that chose the arms (debandit debias --help lists them):")
-    click.echo(printable(f'  debandit debias {words} --policy "{rule}"'))
+    _echo_command(f'  debandit debias {words} --policy "{rule}"')
     if found.log.rounds is not None and found.log.batch_sizes is None:
-        click.echo(printable(f"If you do not know it: debandit identify {words}"))
+        _echo_command(f"If you do not know it: debandit identify {words}")
+
+
+def _files(log: tuple[str, ...], columns: Columns) -> list[Path]:
+    """The files that are read, which no result may replace."""
+    from debandit.readers.databases import address_of
+
+    files = log if columns["query"] is None else [file for file in [address_of(log[0]).file] if file]
+    return [Path(os.path.realpath(file)) for file in files]
+
+
+def _typed(log: tuple[str, ...], columns: Columns) -> str:
+    """The log as one would type it again; an address without its password."""
+    from debandit.readers.databases import address_of
+
+    return " ".join(map(shlex.quote, log if columns["query"] is None else ["--db", address_of(log[0]).shown]))
 
 
 def _as_typed(columns: Columns) -> list[str]:
@@ -103,6 +118,10 @@ def _as_typed(columns: Columns) -> list[str]:
     metrics = [("metric", metric) for metric in told.pop("metrics", ())]
     arms = [("arms", ",".join(told.pop("arms")))] if "arms" in told else []
     return [f"--{name} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]
+
+
+def _echo_command(text: str) -> None:
+    click.echo("\n".join(map(printable, text.split("\n"))))  # a query may have several lines
 
 
 @click.command()

@@ -151,9 +151,10 @@ def log_file(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_columns(**given: Any) -> None:
-        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", "metrics", *_COUNTS)
+        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", "metrics", "query", *_COUNTS)
         columns = {name: given.pop(name) for name in names if name in given}
-        command(columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
+        log = _log_or_database(given.pop("log"), given.pop("database"), columns["query"])
+        command(log=log, columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
 
     for option in (
         *(click.option(f"--{name}", metavar="COLUMN", help=text) for name, text in reversed(_COUNTS.items())),
@@ -167,6 +168,13 @@ def log_file(command: Command) -> Command:
             show_default=True,
             help="What to do with rows that lack a value.",
         ),
+        click.option("--query", metavar="SQL", help="What to ask the database, as a SELECT; nothing is written to it."),
+        click.option(
+            "--db",
+            "database",
+            metavar="URI",
+            help="Instead of LOG: sqlite:///file.db, duckdb:///file.duckdb or postgresql://user@host/database.",
+        ),
         click.option(
             "--metric",
             "metrics",
@@ -177,17 +185,27 @@ def log_file(command: Command) -> Command:
         click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
         click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
         click.option("--arm", metavar="COLUMN", help="Column of the arms.  [default: guessed from the names]"),
-        click.argument("log", metavar="LOG...", nargs=-1, required=True),
+        click.argument("log", metavar="LOG...", nargs=-1),
     ):
         with_columns = option(with_columns)
     return with_columns
 
 
+def _log_or_database(paths: tuple[str, ...], database: str | None, query: str | None) -> tuple[str, ...]:
+    if (database is None) != (query is None):
+        raise click.UsageError("'--db' and '--query' go together: where the database is, and what to ask it.")
+    if database is None and not paths:
+        raise click.UsageError("Missing argument 'LOG...': a file, or '--db' and '--query'.")
+    if database is not None and paths:
+        raise click.UsageError("Give either LOG or '--db' and '--query'.")
+    return paths if database is None else (database,)
+
+
 def log_of(paths: tuple[str, ...], columns: dict[str, Any], **how: Any) -> "ExperimentLog":
-    """The log in these files, read as the arguments say. What was guessed is said."""
+    """The log in these files, or in the database, read as the arguments say. What was guessed is said."""
     from debandit.readers.reading import read
 
-    found = read(list(paths), **columns, **how)
+    found = read(list(paths) if columns["query"] is None else paths[0], **columns, **how)
     for note in found.notes:
         click.echo(printable(note), err=True)
     return found.log

@@ -12,7 +12,8 @@ from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import METRIC, Roles, roles_of
 from debandit.readers.counting import is_counted, read_counts
-from debandit.readers.sources import NotNumbersError, Piece, Source, source_of
+from debandit.readers.databases import table_of
+from debandit.readers.sources import NotNumbersError, Piece, Source
 from debandit.readers.totals import Columns, RowsNeededError, Totals
 from debandit.readers.values import Labels, complain, dates, numbers, starts_of, times
 from debandit.settings import MISSING, PERIODS
@@ -67,9 +68,13 @@ def read(
     sum: str | None = None,
     squares: str | None = None,
     metrics: Sequence[str] = (),
+    query: str | None = None,
     enough: Callable[[ExperimentLog], bool] | None = None,
 ) -> Reading:
     """Read a file, several files or a data frame by its column names; there is one row per round, or there are counts.
+
+    With a `query` in SQL, `given` is the address of a database: sqlite:///file.db, duckdb:///file.duckdb or
+    postgresql://user@host/database. It is asked once, and cannot be written to.
 
     What is not named is guessed from the names that people use. Rows are in the order of time unless `time` names a
     column to sort by (numbers or dates; equal times keep the order of the rows); a guessed one only confirms the order
@@ -90,7 +95,7 @@ def read(
     with a log that has nothing else.
     """
     checked_choice("missing", missing, MISSING)
-    source = source_of(given)
+    source = table_of(given, query)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
     if is_counted(source, counts | {"reward": reward}):
         of_rounds = {"reward": reward, "propensity": propensity, "time": time, "batch-by": batch_by}

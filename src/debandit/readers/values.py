@@ -72,7 +72,7 @@ def _text(label: Any) -> str:
     if label is None or label != label:
         return ""
     if isinstance(label, bytes):
-        label = label.decode("utf-8", "replace")
+        label = label.decode("utf-8", "backslashreplace")  # other bytes, another label
     if isinstance(label, bool):
         return str(label).lower()
     return str(label).strip()
@@ -85,6 +85,8 @@ def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
         return _parsed(column)
     if kind == pa.float64() and not column.null_count:
         return _array(column), lambda i: str(column[i].as_py())
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.string())  # correctly rounded, which Arrow's own way is not
     if any(known(kind) for known in _NUMERIC):
         values: Floats = _array(column.cast(pa.float64(), safe=False).fill_null(np.nan))
         return values, lambda i: "" if not column[i].is_valid else str(column[i].as_py())
@@ -134,7 +136,11 @@ def times(column: pa.Array) -> NDArray[Any]:
 
 
 def _moments(column: pa.Array) -> NDArray[np.datetime64]:
-    exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
+    try:
+        exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
+    except pa.ArrowInvalid:
+        remedy = "Times are kept to the nanosecond, which is possible in these years only."
+        raise InputError("a time is before 1678, after 2261 or infinite", where="--time", remedy=remedy) from None
     return np.asarray(exact).view("datetime64[ns]")
 
 
