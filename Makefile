@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 HAS_POSTGRESQL := { ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
-APT_POSTGRESQL := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql
+APT_POSTGRESQL := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends -o Dpkg::Options::=--force-confold postgresql
 # the programs alone: without the file, Debian would make a cluster and start it
 GET_POSTGRESQL := { { [ -e /etc/postgresql-common ] || { mkdir /etc/postgresql-common \
   && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf; }; } \
