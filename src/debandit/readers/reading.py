@@ -179,30 +179,26 @@ def _collected(
     enough: Callable[[ExperimentLog], bool] | None,
 ) -> _Rows:
     """All rows, or totals of them."""
-    columns = roles.columns
     labels, batches, dropped, first_row = Labels(), Labels(), 0, 1
-    parts: dict[str, list[NDArray[Any]]] = {role: [] for role in columns}
+    rows: dict[str, _Growing] = {role: _Growing() for role in roles.columns}
     totals: Totals | None = None
-    for piece in _pieces(source, columns, numeric):
-        first_row = first_row if parts["arm"] else piece.first_row
-        values, keep = _understood(piece, columns, labels, batches, drop, numeric)
-        dropped += int((~keep).sum())
-        if roles.negated:
-            values["reward"] = -values["reward"]
+    for piece in _pieces(source, roles.columns, numeric):
+        first_row = first_row if len(rows["arm"]) else piece.first_row
+        values, keep = _understood(piece, roles, labels, batches, drop, numeric)
         if not keep.all():
+            dropped += int((~keep).sum())
             values = {role: part[keep] for role, part in values.items()}
         if totals is not None:
             totals.add(values)
             continue
         for role, part in values.items():
-            parts[role].append(part)
-        if enough is not None and _length(parts) >= MANY_ROWS:
-            rows = {role: np.concatenate(part) for role, part in parts.items()}
-            first, rest = _cut_at(rows, MANY_ROWS)
+            rows[role].add(part)
+        if enough is not None and len(rows["arm"]) >= MANY_ROWS:
+            first, rest = _cut_at({role: each.whole() for role, each in rows.items()}, MANY_ROWS)
             totals = Totals(first, labels, batches, roles.metrics, period)
             if enough(totals.log(_order(labels, arms))):
                 totals.add(rest)
-                parts = {role: [] for role in columns}
+                rows = {role: _Growing() for role in roles.columns}
             else:
                 totals = enough = None
     if totals is not None and enough is not None:
@@ -210,13 +206,47 @@ def _collected(
         if not enough(log):
             raise RowsNeededError
         return _Rows(labels, batches, {}, dropped, log)
-    if not _length(parts):
+    if not len(rows["arm"]):
         raise InputError("there is a header but no rows", where=source.name, remedy="It needs one row per round.")
-    whole = {}
-    for role in columns:  # one after the other, so that memory does not hold all of them twice
-        each = parts.pop(role)
-        whole[role] = np.concatenate(each) if role != "time" else _whole(each, columns["time"], source.name, first_row)
+    whole = {role: each.whole() for role, each in rows.items()}
+    if "time" in whole and whole["time"].dtype.kind == "O":
+        whole["time"] = dates(whole["time"], roles.columns["time"], source.name, first_row)
     return _Rows(labels, batches, whole, dropped)
+
+
+class _Growing:
+    """A column that grows in place, so that a long one is never in memory twice."""
+
+    def __init__(self) -> None:
+        self._values: NDArray[Any] | None = None
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, part: NDArray[Any]) -> None:
+        """Add rows; times of different kinds, such as numbers and dates, become text."""
+        if self._values is None:
+            self._values = np.empty(0, part.dtype)
+        if part.dtype.kind != self._values.dtype.kind:
+            self._values, part = (_as_text(each) for each in (self.whole(), part))
+        end = self._count + len(part)
+        if end > len(self._values):
+            self._values.resize(max(end, len(self._values) * 5 // 4), refcheck=False)
+        self._values[self._count : end] = part
+        self._count = end
+
+    def whole(self) -> NDArray[Any]:
+        """All rows."""
+        if self._values is None:
+            return np.empty(0)
+        if self._count < len(self._values):
+            self._values.resize(self._count, refcheck=False)
+        return self._values
+
+
+def _as_text(times: NDArray[Any]) -> NDArray[Any]:
+    return times if times.dtype.kind == "O" else times.astype(str).astype(object)
 
 
 def _cut_at(rows: Columns, count: int) -> tuple[Columns, Columns]:
@@ -229,16 +259,13 @@ def _pieces(source: Source, columns: dict[str, str], numeric: bool) -> Iterator[
     return source.read(list(dict.fromkeys(columns.values())), list(dict.fromkeys(typed)))
 
 
-def _length(parts: dict[str, list[NDArray[Any]]]) -> int:
-    return int(np.sum([len(part) for part in parts["arm"]], dtype=np.int64))
-
-
 def _understood(
-    piece: Piece, columns: dict[str, str], labels: Labels, batches: Labels, drop: bool, numeric: bool
-) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
+    piece: Piece, roles: Roles, labels: Labels, batches: Labels, drop: bool, numeric: bool
+) -> tuple[Columns, NDArray[np.bool_]]:
     """The values of a piece by role, and which rows are complete."""
+    columns = roles.columns
     cells = {role: piece.columns.column(column) for role, column in columns.items()}
-    values: dict[str, NDArray[Any]] = {"arm": labels.codes(cells["arm"])}
+    values: Columns = {"arm": labels.codes(cells["arm"])}
     lacking = values["arm"] < 0
     if not drop:
         complain(piece, np.flatnonzero(lacking), lambda _: "", columns["arm"], "an arm", "Fill them in.")
@@ -251,7 +278,8 @@ def _understood(
         if drop and bad.any():
             empty[bad] = [not show(int(i)).strip() for i in np.flatnonzero(bad)]
         complain(piece, np.flatnonzero(bad & ~empty), show, columns[role], *_NUMBERS.get(role, _NUMBERS["reward"]))
-        values[role], lacking = found, lacking | empty
+        values[role] = -found if role == "reward" and roles.negated else found
+        lacking = lacking | empty
     if "batch" in columns:
         values["batch"] = batches.codes(cells["batch"])
         gone = values["batch"] < 0
@@ -268,15 +296,6 @@ def _understood(
         values["time"] = times(pc.fill_null_backward(pc.fill_null_forward(cell)) if cell.null_count else cell)
         lacking = lacking | gone
     return values, ~lacking
-
-
-def _whole(parts: list[NDArray[Any]], column: str, name: str, first_row: int) -> NDArray[Any]:
-    """The times of all pieces: as dates if one of them is no number."""
-    kinds = {part.dtype.kind for part in parts}
-    if "O" in kinds or ("M" in kinds and len(kinds) > 1):
-        texts = [part if part.dtype == object else part.astype(str).astype(object) for part in parts]
-        return dates(np.concatenate(texts), column, name, first_row)
-    return np.concatenate(parts)
 
 
 def _is_number(role: str) -> bool:
