@@ -16,6 +16,7 @@ from debandit.readers.sources import Piece
 Floats = NDArray[np.float64]
 _WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "false": 0.0, "f": 0.0, "no": 0.0}
 _NUMERIC = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _SHOWN = 8  # rows that a complaint lists
 
 
@@ -33,9 +34,9 @@ class Labels:
             column = column.dictionary_encode()
         elif column.type.ordered and not self.names:
             self.ordered = True
-            for label in column.dictionary.to_pylist():
+            for label in _cells(column.dictionary):
                 self._place(label)
-        texts = column.dictionary.to_pylist()
+        texts = _cells(column.dictionary)
         indices = _indices(column)
         if not self.ordered and any(_text(text) not in self._places for text in texts):
             for index in in_order_of_appearance(indices, len(texts) + 1):  # in the rows, not in the dictionary
@@ -59,6 +60,16 @@ def _array(column: pa.Array) -> NDArray[Any]:
     return np.from_dlpack(column)
 
 
+def _cells(column: pa.Array) -> list[Any]:
+    """The cells as Python has them, or as text if they are moments that Python does not know."""
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError):
+        if pa.types.is_timestamp(column.type):
+            column = column.cast(pa.timestamp(column.type.unit))  # the zone may not exist
+        return list(column.cast(pa.string()).to_pylist())
+
+
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int64]:
     """The place of each cell's text in the dictionary; behind it where the cell is missing."""
     indices = encoded.indices
@@ -80,22 +91,20 @@ def _text(label: Any) -> str:
 def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     """The cells as numbers, NaN where they are missing or none, and how to show one."""
     kind = column.type
-    if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if pa.types.is_dictionary(kind) or any(known(kind) for known in _TEXTS):
         return _parsed(column)
     if kind == pa.float64() and not column.null_count:
         return _array(column), lambda i: str(column[i].as_py())
     if any(known(kind) for known in _NUMERIC):
         values: Floats = _array(column.cast(pa.float64(), safe=False).fill_null(np.nan))
         return values, lambda i: "" if not column[i].is_valid else str(column[i].as_py())
-    if pa.types.is_null(kind):
-        return np.full(len(column), np.nan), lambda _: ""
-    return np.full(len(column), np.nan), lambda i: str(column[i].as_py())
+    return np.full(len(column), np.nan), lambda i: "" if not column[i].is_valid else str(_cells(column[i : i + 1])[0])
 
 
 def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     """Text: what Python reads as a number, and true or false in words; each different one is looked at once."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = ["" if text is None else str(text) for text in encoded.dictionary.to_pylist()]
+    texts = ["" if text is None else str(text) for text in _cells(encoded.dictionary)]
     values = np.full(len(texts) + 1, np.nan)
     for i, text in enumerate(texts):
         plain = text.strip().lower()
