@@ -294,7 +294,7 @@ def _arrow(path: Path, name: str, stream: bool) -> Source:
         raise InputError("the end of the file is missing", where=name, remedy="Copy or write it again.")
 
     def batches(columns: Sequence[str], _: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        places = [schema.names.index(column) for column in columns]
+        places = [schema.get_field_index(column) for column in columns]
         options = pa.ipc.IpcReadOptions(included_fields=places, ensure_alignment=pa.ipc.Alignment.DataTypeSpecific)
         with opened() as file:
             yield from pa.ipc.open_stream(file, options=options)
@@ -337,21 +337,31 @@ def _of_batches(
     batches: Callable[[Sequence[str], Sequence[str]], Iterator[pa.RecordBatch]],
 ) -> Source:
     """A table whose columns have types. What it says of itself is checked: where a file lies, Arrow reads anywhere."""
-    _check_width(len(schema.names), name)
+    with _explained(name, path):
+        names = list(schema.names)
+    _check_width(len(names), name)
 
     def read(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Piece]:
         for column in columns:
-            _check_type(schema.field(place_of(column, schema.names, name)), name)
+            _check_type(schema.field(place_of(column, names, name)), name)
         with _explained(name, path):
             row = 1
             for batch in batches(columns, numbers):
                 for start in range(0, len(batch), _MOST_ROWS):
                     piece = batch.select(list(columns)).slice(start, _MOST_ROWS)
                     piece.validate(full=True)
-                    yield Piece(name, row, piece)
+                    yield Piece(name, row, _without_views(piece))
                     row += len(piece)
 
-    return Source(name, schema.names, read)
+    return Source(name, names, read)
+
+
+def _without_views(piece: pa.RecordBatch) -> pa.RecordBatch:
+    """Views of strings as strings: not all of pyarrow's functions know them."""
+    if not any(pa.types.is_string_view(kind) for kind in piece.schema.types):
+        return piece
+    plain = [pa.string() if pa.types.is_string_view(kind) else kind for kind in piece.schema.types]
+    return piece.cast(pa.schema(zip(piece.schema.names, plain, strict=True)))
 
 
 def _check_type(field: pa.Field, name: str) -> None:

@@ -16,7 +16,6 @@ from debandit.readers.sources import Piece
 Floats = NDArray[np.float64]
 _WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "false": 0.0, "f": 0.0, "no": 0.0}
 _NUMERIC = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _SHOWN = 8  # rows that a complaint lists
 
 
@@ -91,7 +90,7 @@ def _text(label: Any) -> str:
 def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     """The cells as numbers, NaN where they are missing or none, and how to show one."""
     kind = column.type
-    if pa.types.is_dictionary(kind) or any(known(kind) for known in _TEXTS):
+    if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _parsed(column)
     if kind == pa.float64() and not column.null_count:
         return _array(column), lambda i: str(column[i].as_py())
@@ -126,7 +125,11 @@ def times(column: pa.Array) -> NDArray[Any]:
 
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        return _moments(column)
+        with contextlib.suppress(pa.ArrowInvalid):  # years that nanoseconds do not reach
+            return _moments(column)
+        return np.array(_cells(column), object)
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
     if pa.types.is_dictionary(kind):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -171,13 +174,14 @@ def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArr
     for i, text in enumerate(texts):
         try:
             moment = datetime.fromisoformat(str(text).strip())
-        except ValueError:
+            past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
+            found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
+        except (ValueError, OverflowError) as error:
+            far = isinstance(error, OverflowError)
             what = f"the time {shorten(str(text), 30)!r} in column {shorten(column)!r}"
             raise InputError(
-                f"{what} is neither a number nor an ISO date",
+                f"{what} is {'not in the years 1678 to 2261' if far else 'neither a number nor an ISO date'}",
                 where=f"{where}, row {first_row + i}",
                 remedy="Write times as numbers or like 2026-01-31T12:00:00.",
             ) from None
-        past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
-        found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
     return found.view("datetime64[ns]")
