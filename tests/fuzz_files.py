@@ -1,7 +1,7 @@
 """Reads spoiled files: each must give a log, or an error that names the file and can be printed.
 
-`tests/unit/test_fuzzed_files.py` reads the first 10,000 of them; as a command this reads any number. A file depends on its
-seed alone. What fails is kept, with what was wrong with it:
+`tests/unit/test_fuzzed_files.py` reads the first 10,000 of them; as a command this reads any number. A file depends on
+its seed alone. What fails is kept, and what was wrong with it is printed:
 
     python tests/fuzz_files.py --files 1000000 --seed 7
 """
@@ -37,20 +37,22 @@ OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 ROWS = 12
 CELLS = {  # of each kind: sound ones, and ones that are not what they should be
-    "arm": ["A", "B", "C", "Blue ", "ärm", "", None, "x" * 3000, "\x1b[31m", "\u202eB", "a\0b", '"', "A,B", "A\nB", "1"],
+    "arm": ["A", "B", "C", "Blue ", "ärm", "", None, "x" * 3000, "\x1b[31m", "\u202eB", "a\0b", '"', "A,B", "A\nB"],
     "reward": [0, 1, 2.5, -3e7, 1e-300, 1e200, 1e308, float("inf"), float("nan"), None, True, "1,5", "x", "", 10**25,
                "1e400", "٣", datetime.date(2026, 1, 31), decimal.Decimal("1.50"), b"\xff", [1], {"a": 1}],
-    "time": [1, 2, 3, 10**18, -1, 2.5, None, "", "2026-01-31", "2026-01-31T12:00+02:00", "soon", "9999-12-31T23:59-12:00",
-             datetime.datetime(2026, 1, 31), datetime.date(1, 1, 1), float("nan"), 10**19, [1]],
+    "time": [1, 2, 3, 10**18, -1, 2.5, None, "", "2026-01-31", "2026-01-31T12:00+02:00", "soon", float("nan"), 10**19,
+             "9999-12-31T23:59-12:00", datetime.datetime(2026, 1, 31), datetime.date(1, 1, 1), [1]],
     "batch": [1, 2, "mon", "tue", None, "", float("nan"), datetime.date(2026, 1, 31), [1]],
     "pulls": [10, 20, 0, -1, 2.5, 1e300, None, "x", 2**62, float("nan")],
     "conversions": [1, 2, 0, -1, 2.5, None, "x", 2**62],
 }  # fmt: skip
-TYPES = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(),
-         pa.float64(), pa.bool_(), pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ns", "Europe/Berlin"),
-         pa.time64("ns"), pa.duration("us"), pa.decimal128(20, 3), pa.decimal256(60, 3), pa.null(),
-         pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.float64()), pa.list_(pa.int64()),
-         pa.struct({"a": pa.int64()}), pa.map_(pa.string(), pa.int64()), pa.month_day_nano_interval())  # fmt: skip
+TYPES = (
+    *(pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.null(), pa.bool_(), pa.int8(), pa.uint64()),
+    *(pa.float16(), pa.float32(), pa.float64(), pa.decimal128(20, 3), pa.decimal256(60, 3), pa.date32(), pa.date64()),
+    *(pa.timestamp("s"), pa.timestamp("ns", "Europe/Berlin"), pa.time64("ns"), pa.duration("us")),
+    *(pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.float64()), pa.month_day_nano_interval()),
+    *(pa.list_(pa.int64()), pa.struct({"a": pa.int64()}), pa.map_(pa.string(), pa.int64())),
+)
 
 
 def table(rng):
@@ -182,9 +184,12 @@ def insert(content, rng):
     return content[:at] + new + content[at:]
 
 
-INSERTED = (b'"', b"'", b",", b";", b"\t", b"|", b"\n", b"\r", b"\r\n", b"\n\n", b"\xff\xfe", "é".encode("latin-1"), b"{",
-            b"}", b"[[", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"1e400", b"9" * 5000, b"-0x1p4", b"NaN", b"PAR1", b"ARROW1",
-            b"\xff\xff\xff\xff", b"\x1f\x8b\x08", b"(\xb5/\xfd", b",,,,,,,,", b"\x1b[31m", b"\\", b"null", b'""')  # fmt: skip
+INSERTED = (
+    *(b'"', b'""', b"'", b",", b",,,,,,,,", b";", b"\t", b"|", b"\n", b"\r", b"\r\n", b"\n\n", b"{", b"}", b"[["),
+    *(b"\xff\xfe", b"\xe9", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\x1b[31m", b"\\"),
+    *(b"1e400", b"9" * 5000, b"-0x1p4", b"NaN", b"null"),
+    *(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\x1f\x8b\x08", b"(\xb5/\xfd"),
+)
 
 
 def delete(content, rng):
@@ -210,7 +215,9 @@ def exchange(content, rng):
 
 def encode(content, rng):
     text = content.decode("utf-8", "replace")
-    return text.encode(rng.choice(["utf-8-sig", "utf-16", "utf-16-le", "latin-1", "utf-32", "cp037", "utf-7"]), "replace")
+    return text.encode(
+        rng.choice(["utf-8-sig", "utf-16", "utf-16-le", "latin-1", "utf-32", "cp037", "utf-7"]), "replace"
+    )
 
 
 def compress(content, rng):
@@ -218,7 +225,22 @@ def compress(content, rng):
     return packed * rng.choice([1, 1, 2])
 
 
-SPOILERS = (cut, flip, flip, flip, overwrite, overwrite, insert, insert, delete, repeat, splice, exchange, encode, compress)
+SPOILERS = (
+    cut,
+    flip,
+    flip,
+    flip,
+    overwrite,
+    overwrite,
+    insert,
+    insert,
+    delete,
+    repeat,
+    splice,
+    exchange,
+    encode,
+    compress,
+)
 ORIGINALS = 400
 
 
