@@ -114,6 +114,8 @@ def _file(path: Path) -> Source:
     if binary == "Arrow":
         return _arrow(path, name, stream=not head.startswith(b"ARROW1"))
     if head.lstrip()[:1] == b"{":
+        if b"\n" not in head and len(head) == _PIECE:
+            raise _too_long(name)
         return _json(path, name)
     return _csv(path, name, _header(head, name))
 
@@ -198,7 +200,9 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
             file,
             csv.ReadOptions(block_size=_PIECE, use_threads=threads),
             csv.ParseOptions(delimiter=mark, newlines_in_values=True),
-            csv.ConvertOptions(include_columns=list(wanted), column_types=wanted, null_values=[""]),
+            csv.ConvertOptions(
+                include_columns=list(wanted), column_types=wanted, null_values=[""], strings_can_be_null=True
+            ),
         )
 
     with _explained(name, path):
@@ -309,7 +313,10 @@ def _json(path: Path, name: str) -> Source:
         return json.open_json(file, json.ReadOptions(block_size=_PIECE), json.ParseOptions(explicit_schema=types))
 
     with _explained(name, path), _opened(path) as file:
-        schema = opened(file).schema
+        try:
+            schema = opened(file).schema
+        except pa.ArrowInvalid as error:
+            raise _bad_line(error, name, 1) from None
 
     def batches(_: Sequence[str], numbers: Sequence[str]) -> Iterator[pa.RecordBatch]:
         whole = [column for column in numbers if pa.types.is_integer(schema.field(column).type)]
@@ -320,14 +327,20 @@ def _json(path: Path, name: str) -> Source:
                     yield batch
                     row += len(batch)
         except pa.ArrowInvalid as error:
-            place = re.search(r"in row (\d+)", str(error))
-            if place is None:
-                raise
-            what = f"cannot be read ({shorten(str(error)[: place.start()], 200).strip()})"
-            remedy = "Every line is an object with the same keys, and a key has values of one type."
-            raise InputError(what, where=f"{name}, row {row + int(place[1])}", remedy=remedy) from None
+            raise _bad_line(error, name, row) from None
 
     return _of_batches(name, path, schema, batches)
+
+
+def _bad_line(error: Exception, name: str, first_row: int) -> Exception:
+    """The error with the row in which it is, if it says so."""
+    place = re.search(r"(.*) in row (\d+)", str(error), re.DOTALL)
+    if place is None:
+        return error
+    column = re.search(r"Column\(/(.*)\) (.*)", place[1], re.DOTALL)
+    what = f"the column {shorten(column[1])!r} {column[2]}" if column else f"cannot be read ({place[1]})"
+    remedy = "Every line is an object with the same keys, and a key has values of one type."
+    return InputError(shorten(what, 300), where=f"{name}, row {first_row + int(place[2])}", remedy=remedy)
 
 
 def _of_batches(
@@ -434,17 +447,31 @@ def _frame(given: Any) -> Source:
 
 
 def _table(given: Any) -> pa.Table:
+    if isinstance(given, Mapping):
+        columns = {str(key): np.asarray(value) for key, value in given.items() if np.ndim(value) == 1}
+        longest = max((len(each) for each in columns.values()), default=0)
+        return pa.table({key: _column(each) for key, each in columns.items() if len(each) == longest})
+    if not hasattr(given, "__arrow_c_stream__"):
+        raise InputError(
+            f"{shorten(type(given).__name__)} is not a log",
+            where="log",
+            remedy="Give an ExperimentLog, a data frame, a mapping of columns, or the path of a file.",
+        )
     try:
-        if isinstance(given, Mapping):
-            columns = {str(key): np.asarray(value) for key, value in given.items() if np.ndim(value) == 1}
-            longest = max((len(each) for each in columns.values()), default=0)
-            return pa.table({key: each for key, each in columns.items() if len(each) == longest})
-        if hasattr(given, "__arrow_c_stream__"):
-            return pa.table(given)
+        return pa.table(given)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"cannot be read as a table ({shorten(str(error), 200)})", where="log") from None
-    raise InputError(
-        f"{shorten(type(given).__name__)} is not a log",
-        where="log",
-        remedy="Give an ExperimentLog, a data frame, a mapping of columns, or the path of a file.",
-    )
+        if hasattr(given, "items"):  # a pandas frame: one of its columns holds objects of several types
+            return pa.table([_column(each) for _, each in given.items()], [str(name) for name, _ in given.items()])
+        what = f"cannot be read as a table ({shorten(str(error), 200)})"
+        raise InputError(what, where="the table", remedy="Its columns need text, numbers or dates.") from None
+
+
+def _column(values: Any) -> pa.Array:
+    """Values as a column; as text if they are of several types, so that the odd one can be shown."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        from pandas import isna
+
+        cells = list(values)
+        return pa.array([None if np.ndim(cell) == 0 and isna(cell) else str(cell) for cell in cells])

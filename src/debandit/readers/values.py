@@ -119,10 +119,14 @@ def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
 def times(column: pa.Array) -> NDArray[Any]:
     """What rows can be sorted by: whole numbers, numbers, or moments; those without a zone count as UTC.
 
-    Text that is neither comes back as it is, for `dates`.
+    Text that is neither comes back as it is, for `dates`. A missing one is that of a row nearby.
     """
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if column.null_count:
+        column = pc.fill_null_backward(pc.fill_null_forward(column))
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         with contextlib.suppress(pa.ArrowInvalid):  # years that nanoseconds do not reach
@@ -130,8 +134,6 @@ def times(column: pa.Array) -> NDArray[Any]:
         return np.array(_cells(column), object)
     if pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
-    if pa.types.is_dictionary(kind):
-        column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.utf8_trim_whitespace(column)
         for target in (pa.int64(), pa.float64()):
@@ -171,17 +173,36 @@ def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArr
     """ISO dates, some of them with a zone, to the nanosecond."""
     found = np.empty(len(texts), np.int64)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    numbers: list[int] = []  # are not complained of if something else is neither
     for i, text in enumerate(texts):
         try:
             moment = datetime.fromisoformat(str(text).strip())
             past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
             found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
-        except (ValueError, OverflowError) as error:
-            far = isinstance(error, OverflowError)
-            what = f"the time {shorten(str(text), 30)!r} in column {shorten(column)!r}"
-            raise InputError(
-                f"{what} is {'not in the years 1678 to 2261' if far else 'neither a number nor an ISO date'}",
-                where=f"{where}, row {first_row + i}",
-                remedy="Write times as numbers or like 2026-01-31T12:00:00.",
-            ) from None
+        except OverflowError:
+            raise _odd_time(text, "not in the years 1678 to 2261", column, f"{where}, row {first_row + i}") from None
+        except ValueError:
+            if not _is_number(text):
+                what = "neither a number nor an ISO date"
+                raise _odd_time(text, what, column, f"{where}, row {first_row + i}") from None
+            numbers.append(i)
+    if numbers:
+        place = f"{where}, row {first_row + numbers[0]}"
+        raise _odd_time(texts[numbers[0]], "a number, and others are dates", column, place)
     return found.view("datetime64[ns]")
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(str(text))
+    except ValueError:
+        return False
+    return True
+
+
+def _odd_time(text: Any, what: str, column: str, where: str) -> InputError:
+    return InputError(
+        f"the time {shorten(str(text), 30)!r} in column {shorten(column)!r} is {what}",
+        where=where,
+        remedy="Write times as numbers or like 2026-01-31T12:00:00.",
+    )
