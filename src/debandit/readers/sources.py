@@ -8,6 +8,7 @@ import difflib
 import glob
 import io
 import itertools
+import json
 import re
 import shutil
 import struct
@@ -16,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -99,10 +100,7 @@ def _file(path: Path) -> Source:
     with _explained(name, path):
         if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
             path = _spooled(path, name)
-        with _opened(path) as file:
-            head = file.read(_PIECE)
-        with path.open("rb") as file:
-            packed = _compression(file) is not None
+        head, packed = _opened(path).read(_PIECE), _compression(path) is not None
     if not head.strip():
         raise InputError("the file is empty", where=name, remedy="It needs a header and one row per round.")
     binary = next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), None)
@@ -114,9 +112,7 @@ def _file(path: Path) -> Source:
     if binary == "Arrow":
         return _arrow(path, name, stream=not head.startswith(b"ARROW1"))
     if head.lstrip()[:1] == b"{":
-        if b"\n" not in head and len(head) == _PIECE:
-            raise _too_long(name)
-        return _json(path, name)
+        return _json(path, name, _keys(head, name))
     return _csv(path, name, _header(head, name))
 
 
@@ -140,17 +136,19 @@ def _too_long(name: str) -> InputError:
     )
 
 
-def _compression(file: io.BufferedReader) -> str | None:
-    mark = file.peek(4)
+def _compression(path: Path) -> str | None:
+    with path.open("rb") as file:
+        mark = file.read(4)
     return next((kind for magic, kind in _COMPRESSED.items() if mark.startswith(magic)), None)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file, without its compression."""
-    with path.open("rb") as file:
-        kind = _compression(file)
-        yield file if kind is None else pa.CompressedInputStream(file, kind)
+def _opened(path: Path) -> pa.NativeFile:
+    """The file, without its compression.
+
+    It is pyarrow's own and closed with its last user: a thread of pyarrow's that reads ahead may outlive an error, and
+    when Python ends it must not need Python.
+    """
+    return pa.input_stream(str(path), compression=_compression(path))
 
 
 @contextmanager
@@ -195,9 +193,9 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
     mark = max(_SEPARATORS, key=outside.count)
     _check_width(outside.count(mark) + 1, name)
 
-    def opened(file: IO[bytes], wanted: dict[str, pa.DataType], threads: bool) -> Any:
+    def opened(wanted: dict[str, pa.DataType], threads: bool) -> Any:
         return csv.open_csv(
-            file,
+            _opened(path),
             csv.ReadOptions(block_size=_PIECE, use_threads=threads),
             csv.ParseOptions(delimiter=mark, newlines_in_values=True),
             csv.ConvertOptions(
@@ -211,10 +209,10 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
 
     def read(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Piece]:
         wanted = {names[place_of(c, shown, name)]: pa.float64() if c in numbers else _TEXT for c in columns}
-        with _explained(name, path), _opened(path) as file:
+        with _explained(name, path):
             row = 2
             try:
-                for batch in opened(file, wanted, threads=True):
+                for batch in opened(wanted, threads=True):
                     yield Piece(name, row, batch.rename_columns(list(columns)))
                     row += len(batch)
             except pa.ArrowInvalid as error:
@@ -228,9 +226,8 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
         """What is wrong in which row: found by reading once more, by one thread, which counts them."""
         text = ""
         try:
-            with _opened(path) as file:
-                for _ in opened(file, wanted, threads=False):
-                    pass
+            for _ in opened(wanted, threads=False):
+                pass
         except pa.ArrowInvalid as error:
             text = str(error)
         row = re.search(r"Row #(\d+)", text)
@@ -306,26 +303,50 @@ def _arrow(path: Path, name: str, stream: bool) -> Source:
     return _of_batches(name, path, schema, batches)
 
 
-def _json(path: Path, name: str) -> Source:
-    from pyarrow import json
+def _keys(head: bytes, name: str) -> pa.Schema:
+    """The keys of the first lines of JSON, with the types of their values.
 
-    def opened(file: IO[bytes], types: pa.Schema | None = None) -> Any:
-        return json.open_json(file, json.ReadOptions(block_size=_PIECE), json.ParseOptions(explicit_schema=types))
-
-    with _explained(name, path), _opened(path) as file:
+    pyarrow could tell, too, but takes minutes over very many keys and crashes where lists are nested very deeply.
+    """
+    lines = head.split(b"\n")
+    if len(head) == _PIECE and len(lines) == 1:
+        raise _too_long(name)
+    kinds: dict[str, pa.DataType] = {}
+    for row, line in enumerate(lines[: -1 if len(head) == _PIECE else None], 1):
+        if not line.strip():
+            continue
         try:
-            schema = opened(file).schema
-        except pa.ArrowInvalid as error:
-            raise _bad_line(error, name, 1) from None
+            cells = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            what = f"cannot be read as JSON ({shorten(str(error), 200)})"
+            raise InputError(what, where=f"{name}, row {row}", remedy=_LINES) from None
+        if not isinstance(cells, dict):
+            raise InputError("is not an object of JSON", where=f"{name}, row {row}", remedy=_LINES)
+        for key, cell in cells.items():
+            kind = _KINDS.get(type(cell), _NESTED)
+            if kinds.get(key, pa.null()) == pa.null() or (kinds[key], kind) == (pa.int64(), pa.float64()):
+                kinds[key] = kind
+        _check_width(len(kinds), name)
+    return pa.schema(kinds)
 
-    def batches(_: Sequence[str], numbers: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        whole = [column for column in numbers if pa.types.is_integer(schema.field(column).type)]
+
+_LINES = "Every line is an object with the same keys, and a key has values of one type."
+_KINDS = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), type(None): pa.null()}
+_NESTED = pa.struct([])
+
+
+def _json(path: Path, name: str, schema: pa.Schema) -> Source:
+    from pyarrow.json import ParseOptions, ReadOptions, open_json
+
+    def batches(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        kinds = {column: schema.field(column).type for column in columns}
+        whole = {column: pa.float64() for column in numbers if kinds[column] == pa.int64()}  # others may follow
+        parse = ParseOptions(explicit_schema=pa.schema(kinds | whole), unexpected_field_behavior="ignore")
         row = 1
         try:
-            with _opened(path) as file:  # after whole numbers there may be others
-                for batch in opened(file, pa.schema([(column, pa.float64()) for column in whole])):
-                    yield batch
-                    row += len(batch)
+            for batch in open_json(_opened(path), ReadOptions(block_size=_PIECE), parse):
+                yield batch
+                row += len(batch)
         except pa.ArrowInvalid as error:
             raise _bad_line(error, name, row) from None
 
@@ -339,8 +360,7 @@ def _bad_line(error: Exception, name: str, first_row: int) -> Exception:
         return error
     column = re.search(r"Column\(/(.*)\) (.*)", place[1], re.DOTALL)
     what = f"the column {shorten(column[1])!r} {column[2]}" if column else f"cannot be read ({place[1]})"
-    remedy = "Every line is an object with the same keys, and a key has values of one type."
-    return InputError(shorten(what, 300), where=f"{name}, row {first_row + int(place[2])}", remedy=remedy)
+    return InputError(shorten(what, 300), where=f"{name}, row {first_row + int(place[2])}", remedy=_LINES)
 
 
 def _of_batches(
