@@ -160,7 +160,7 @@ def _explained(name: str, path: Path) -> Iterator[None]:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
         hint = f"Did you mean {path.with_name(near[0])}?" if near else "Check the name and the directory."
         raise InputError("no such file", where=name, remedy=hint) from None
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, ValueError, struct.error, pa.ArrowException) as error:
         text = " ".join(str(error).split())
         if "straddling" in text:
             raise _too_long(name) from None
