@@ -225,22 +225,8 @@ def compress(content, rng):
     return packed * rng.choice([1, 1, 2])
 
 
-SPOILERS = (
-    cut,
-    flip,
-    flip,
-    flip,
-    overwrite,
-    overwrite,
-    insert,
-    insert,
-    delete,
-    repeat,
-    splice,
-    exchange,
-    encode,
-    compress,
-)
+OFTEN = (flip, flip, overwrite, insert)
+SPOILERS = (cut, flip, overwrite, insert, delete, repeat, splice, exchange, encode, compress, *OFTEN)
 ORIGINALS = 400
 
 

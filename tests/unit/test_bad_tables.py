@@ -2,10 +2,8 @@
 
 import datetime
 import gzip
-import io
 import json
 import os
-import re
 import resource
 import subprocess
 import sys
@@ -160,7 +158,7 @@ def test_bad_columns(tmp_path, name, kind):
         assert part in message
 
 
-@pytest.mark.parametrize("kind", (*TYPED, *FRAMES))
+@pytest.mark.parametrize("kind", [*TYPED, *FRAMES])
 def test_typed_tables_without_rows_or_columns(tmp_path, kind):
     empty = {"arm": np.array([], str), "reward": np.array([], float)}
     assert "no rows" in refused(saved(tmp_path, empty, kind))
@@ -352,3 +350,151 @@ def test_whole_numbers_and_then_others(tmp_path):
     assert read(tmp_path / "table").log.rounds.rewards[-1] == 2.5
     (tmp_path / "table").write_text(lines + '{"arm": "B", "reward": "x"}\n')
     assert "row 180002: the column 'reward' changed from number to string" in refused(tmp_path / "table")
+
+
+# --- small files that are large in memory ----------------------------------------------------------------------------
+
+MEMORY = 3_000_000_000  # bytes of address space for a command, which should take far less
+BOMBS = {  # what comes first, what is repeated, and how often: 4 GB
+    "a line without end": (b"arm,reward\nA,", b"1" * 2**20, 4000, "a line of more than"),
+    "a quote without end": (b'arm,reward\nA,"', b"1\n" * 2**19, 4000, "a line of more than"),
+    "NULs": (b"arm,reward\n", b"\0" * 2**20, 4000, "a line of more than"),
+    "NULs alone": (b"", b"\0" * 2**20, 4000, "a line of more than"),
+    "JSON without end": (b'{"arm": "A", "reward": 1}\n{"arm": "', b"A" * 2**20, 4000, "a line of more than"),
+    "keys without end": (b"{", b'"a": {' * 2**17, 5000, "a line of more than"),
+}
+
+
+def exploding(path, kind, first, then, times):
+    """Parts that are compressed on their own, one behind the other, are unpacked as one file."""
+    compress = {"gzip": gzip.compress, "zstd": lambda each: pa.compress(each, "zstd", asbytes=True)}[kind]
+    path.write_bytes(compress(first) + times * compress(then))
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def command(path):
+    """The errors of the installed command, which must refuse the file, take little memory and end calmly."""
+    arguments = [sys.executable, "-m", "debandit", "describe", str(path)]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=60, preexec_fn=limited)
+    assert done.returncode == 2, done.stderr  # pyarrow's threads would abort if they needed Python when it has ended
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"error: {path}")
+    return done.stderr
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_grows_without_end(tmp_path, name):
+    first, then, times, expected = BOMBS[name]
+    kind = PACKED[list(BOMBS).index(name) % 2]
+    exploding(tmp_path / "table", kind, first, then, times)
+    assert expected in command(tmp_path / "table")
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_very_many_rows_are_read_in_pieces(tmp_path, kind):
+    """60 million bytes of rows from 60 thousand, of which a few million are in memory at a time."""
+    exploding(tmp_path / "table", kind, b"arm,reward\n", b"A,1\nB,0\n" * 2**16, 120)
+    assert pieces_of(tmp_path / "table") == 120 * 2**17
+
+
+def pieces_of(path):
+    """The number of rows; each piece is small."""
+    rows = 0
+    for piece in source_of(path).read(["arm", "reward"], ["reward"]):
+        assert piece.columns.get_total_buffer_size() < 100_000_000
+        assert len(piece.columns) <= 2**20
+        rows += len(piece.columns)
+    return rows
+
+
+def test_very_many_rows_of_typed_files(tmp_path):
+    count = 3_000_000
+    arms = pa.DictionaryArray.from_arrays(pa.array(np.arange(count) % 2, pa.int8()), ["A", "B"])
+    table = pa.table({"arm": arms, "reward": np.zeros(count)})
+    pa.parquet.write_table(table, tmp_path / "table", row_group_size=count)
+    assert (tmp_path / "table").stat().st_size < 100_000
+    assert pieces_of(tmp_path / "table") == count
+    with pa.ipc.new_file(tmp_path / "table", table.schema) as writer:
+        writer.write_table(table)
+    assert pieces_of(tmp_path / "table") == count
+
+
+@pytest.mark.parametrize("opened", [pa.ipc.new_file, pa.ipc.new_stream])
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+def test_arrow_files_say_how_large_they_will_be(tmp_path, monkeypatch, opened, compression):
+    """The sizes are found before anything is unpacked: 8 bytes for each of two numbers in each of 100,000 rows."""
+    table = pa.table({"arm": np.arange(100_000) % 2 + 0.0, "reward": np.zeros(100_000)})
+    with opened(tmp_path / "table", table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table)
+    monkeypatch.setattr("debandit.readers.sources._MOST_UNPACKED", 1_600_000)
+    assert read(tmp_path / "table").log.horizon == 100_000
+    monkeypatch.setattr("debandit.readers.sources._MOST_UNPACKED", 1_599_999)
+    message = refused(tmp_path / "table")
+    assert "a piece of 1,600,000 bytes when unpacked" in message
+    assert "smaller pieces" in message
+
+
+def test_nested_without_end(tmp_path):
+    lists = b"[" * 100_000 + b"]" * 100_000
+    (tmp_path / "table").write_bytes(b'{"arm": "A", "reward": 1}\n{"arm": "B", "reward": ' + lists + b"}\n")
+    assert "row 2: cannot be read as JSON" in command(tmp_path / "table")
+    (tmp_path / "table").write_bytes(b"".join(b'{"c%d": 1}\n' % i for i in range(100_000)))
+    assert "10,001 columns" in command(tmp_path / "table")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")
+def test_devices_without_end():
+    assert "a line of more than" in command(Path("/dev/zero"))
+
+
+# --- files that lie --------------------------------------------------------------------------------------------------
+
+
+def test_offsets_that_point_elsewhere(tmp_path):
+    """Without a look at them, pyarrow reads where the second offset says, and the process dies."""
+    table = pa.table({"arm": ["A", "B"], "reward": [1.0, 2.0]})
+    for name, opened in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
+        with opened(tmp_path / name, table.schema) as writer:
+            writer.write_table(table)
+        content = (tmp_path / name).read_bytes()
+        offsets = np.array([0, 1, 2], np.int32).tobytes()
+        assert content.count(offsets) == 1
+        for lie in ([0, 2**30, 2**30 + 1], [0, -(2**30), 2], [2, 1, 0], [0, 1, 2**31 - 1]):
+            (tmp_path / name).write_bytes(content.replace(offsets, np.array(lie, np.int32).tobytes()))
+            assert "cannot be read" in refused(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(10**9, "999,998,766 of 1,000,000,000 rows are missing"), (0, "no rows"), (-1, "corrupt")]
+)
+def test_parquet_that_declares_other_numbers_of_rows(tmp_path, count, expected):
+    """The number of rows stands in the footer as a zigzag varint: of the file, its row group and both columns."""
+    table = pa.table({"arm": ["A", "B"] * 617, "reward": np.arange(1234.0)})
+    pa.parquet.write_table(table, tmp_path / "table")
+    content = (tmp_path / "table").read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    assert content[footer:].count(varint(1234)) >= 4
+    changed = content[footer:-8].replace(varint(1234), varint(count))
+    (tmp_path / "table").write_bytes(content[:footer] + changed + len(changed).to_bytes(4, "little") + b"PAR1")
+    assert expected in refused(tmp_path / "table")
+
+
+def varint(number):
+    zigzag, found = (number << 1) ^ (number >> 63), b""
+    while zigzag > 127:
+        found, zigzag = found + bytes([zigzag & 127 | 128]), zigzag >> 7
+    return found + bytes([zigzag])
+
+
+def test_pages_with_a_wrong_checksum(tmp_path):
+    table = pa.table({"arm": ["A", "B"] * 50, "reward": np.random.default_rng(1).normal(size=100)})
+    options = {"write_page_checksum": True, "use_dictionary": False, "compression": "none"}
+    pa.parquet.write_table(table, tmp_path / "table", **options)
+    content = (tmp_path / "table").read_bytes()
+    cell = np.float64(table["reward"][50].as_py()).tobytes()
+    assert content.count(cell) == 1
+    (tmp_path / "table").write_bytes(content.replace(cell, np.float64(7).tobytes()))
+    assert "checksum" in refused(tmp_path / "table")

@@ -267,7 +267,12 @@ def _parquet(path: Path, name: str) -> Source:
     def batches(columns: Sequence[str], _: Sequence[str]) -> Iterator[pa.RecordBatch]:
         # a long text is in memory once, not in every row
         with parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
-            yield from file.iter_batches(columns=list(columns))
+            left = file.metadata.num_rows
+            for batch in file.iter_batches(columns=list(columns)):
+                left -= len(batch)
+                yield batch
+            if left:
+                raise ValueError(f"{left:,} of {file.metadata.num_rows:,} rows are missing")
 
     return _of_batches(name, path, schema, batches)
 
