@@ -268,7 +268,7 @@ def _parquet(path: Path, name: str) -> Source:
         # a long text is in memory once, not in every row
         with parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
             left = file.metadata.num_rows
-            for batch in file.iter_batches(columns=list(columns)):
+            for batch in file.iter_batches(_MOST_ROWS, columns=list(columns)):
                 left -= len(batch)
                 yield batch
             if left:
