@@ -14,6 +14,7 @@ import pytest
 import debandit as db
 from debandit.spec import parse
 
+COMPILING = re.compile(r"debandit: compiling .*, once\n")  # the first to need a kernel says so
 OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")  # by a terminal; not \n
 PLAIN = "arm,reward\nA,1\nB,2\nA,3\nB,2.5\n"
 MEMORY = 3_000_000_000  # bytes of address space for commands that should take far less
@@ -33,6 +34,7 @@ def run(cwd, *arguments, stdin=None, limit=limited):
         assert "Traceback" not in text
         assert not OBEYED.search(text), text[:500]
     assert {path.name for path in cwd.iterdir()} - before <= {"result.json"}
+    shown[1] = COMPILING.sub("", shown[1])
     return done.returncode, *shown
 
 
@@ -166,7 +168,7 @@ FILES = {
     "a field of 100 MB": (lambda: b"arm,reward\n" + 100_000_000 * b"A" + b",1\n", "a line of more than 1,000,000"),
     "100 MB of commas": (lambda: 100_000_000 * b",", "a line of more than 1,000,000"),
     "a quote without end": (
-        lambda: b'arm,reward\nA,"' + 1_000_000 * b"x\n",
+        lambda: b'arm,reward\nA,"' + 100_000 * b"x\n",
         "column 'reward' is 'x",
     ),
     "many columns": (lambda: 400_000 * b"a," + b"b\n" + 400_000 * b"1," + b"1\n", "400,001 columns"),

@@ -75,7 +75,7 @@ def test_unusual_but_sound_files(write):
         (GOOD, {"arms": ["A", "", "B"]}, ["an arm is missing"]),
         (GOOD, {"arms": ["A", "C"]}, ["'B' is in the log but not in the list"]),
         (GOOD, {"time": "when"}, ["no column 'when'", "--time"]),
-        ("arm,reward,t\nA,1,1\nB,2,soon\n", {"time": "t"}, ["row 2", "neither a number nor an ISO date"]),
+        ("arm,reward,t\nA,1,1\nB,2,soon\n", {"time": "t"}, ["row 3", "'soon'", "neither a number nor an ISO date"]),
         (b"\x89PNG\r\n\x1a\n\x00\xff\xfe", {}, ["not a table in UTF-8"]),
         (b"arm,reward\nA,\x00\nB,1\n", {}, ["trial.csv"]),
         ("arm,reward\nA," + "9" * 200_000 + "\nB,1\n", {}, ["trial.csv"]),

@@ -293,7 +293,7 @@ def _understood(
         gone = np.asarray(pc.is_null(cell, nan_is_null=True))
         if not drop:
             complain(piece, np.flatnonzero(gone), lambda _: "", columns["time"], "a time", "Fill them in.")
-        values["time"] = times(pc.fill_null_backward(pc.fill_null_forward(cell)) if cell.null_count else cell)
+        values["time"] = times(cell)
         lacking = lacking | gone
     return values, ~lacking
 

@@ -4,18 +4,20 @@ What a file is is found out by looking into it, not from its name. A piece at a 
 """
 
 import atexit
-import contextlib
 import difflib
 import glob
 import io
 import itertools
+import json
+import re
 import shutil
+import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +26,18 @@ from debandit.errors import InputError, shorten
 
 _PIECE = 1_000_000  # bytes of a text file, of which 32 may wait in memory; no line may be longer
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_BINARY = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow"}  # the last is that of a stream
 _SEPARATORS = ",;\t|"
 _MOST_COLUMNS = 10_000
+_MOST_ROWS = 2**20  # of a piece
+_MOST_UNPACKED = 2**31  # bytes of a piece of an Arrow file that is compressed
 _TEXT = pa.dictionary(pa.int32(), pa.string())
+_CELLS = (
+    *(pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_date, pa.types.is_time, pa.types.is_timestamp),
+)
+_GIVE = "Give a table as CSV in UTF-8, Parquet, Arrow or JSON lines."
 
 
 class Piece(NamedTuple):
@@ -89,16 +100,19 @@ def _file(path: Path) -> Source:
     with _explained(name, path):
         if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
             path = _spooled(path, name)
-        with _opened(path) as file:
-            head = file.read(_PIECE)
+        head, packed = _opened(path).read(_PIECE), _compression(path) is not None
     if not head.strip():
         raise InputError("the file is empty", where=name, remedy="It needs a header and one row per round.")
-    if head[:4] == b"PAR1":
+    binary = next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), None)
+    if binary and packed:
+        what = f"a file in the format {binary} that is compressed as a whole"
+        raise InputError(what, where=name, remedy="Unpack it first: gzip -d or zstd -d.")
+    if binary == "Parquet":
         return _parquet(path, name)
-    if head[:6] == b"ARROW1" or head[:4] == b"\xff\xff\xff\xff":
-        return _arrow(path, name, stream=head[:6] != b"ARROW1")
+    if binary == "Arrow":
+        return _arrow(path, name, stream=not head.startswith(b"ARROW1"))
     if head.lstrip()[:1] == b"{":
-        return _json(path, name)
+        return _json(path, name, _keys(head, name))
     return _csv(path, name, _header(head, name))
 
 
@@ -109,7 +123,7 @@ def _spooled(path: Path, name: str) -> Path:
     copy = Path(folder.name) / "log"
     with sys.stdin.buffer if str(path) == "-" else path.open("rb") as pipe, copy.open("wb") as file:
         head = pipe.read(_PIECE)
-        if not head.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", *_COMPRESSED)):
+        if not head.startswith((*_BINARY, *_COMPRESSED)):
             _header(head, name)  # complains, before a device without end has filled the disk
         file.write(head)
         shutil.copyfileobj(pipe, file)
@@ -122,13 +136,19 @@ def _too_long(name: str) -> InputError:
     )
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file, without its compression."""
+def _compression(path: Path) -> str | None:
     with path.open("rb") as file:
-        mark = file.peek(4)[:4]
-        kind = next((kind for magic, kind in _COMPRESSED.items() if mark.startswith(magic)), None)
-        yield file if kind is None else pa.CompressedInputStream(file, kind)
+        mark = file.read(4)
+    return next((kind for magic, kind in _COMPRESSED.items() if mark.startswith(magic)), None)
+
+
+def _opened(path: Path) -> pa.NativeFile:
+    """The file, without its compression.
+
+    It is pyarrow's own and closed with its last user: a thread of pyarrow's that reads ahead may outlive an error, and
+    when Python ends it must not need Python.
+    """
+    return pa.input_stream(str(path), compression=_compression(path))
 
 
 @contextmanager
@@ -140,17 +160,14 @@ def _explained(name: str, path: Path) -> Iterator[None]:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*")], 1)
         hint = f"Did you mean {path.with_name(near[0])}?" if near else "Check the name and the directory."
         raise InputError("no such file", where=name, remedy=hint) from None
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, ValueError, struct.error, pa.ArrowException) as error:
         text = " ".join(str(error).split())
-        if "CSV conversion error" in text:
-            raise NotNumbersError from None
         if "straddling" in text:
             raise _too_long(name) from None
         if isinstance(error, OSError) and error.strerror:
             what, remedy = error.strerror, "Check the file."
         else:
-            what = f"cannot be read ({shorten(text, 200)})"
-            remedy = "Give a table as CSV in UTF-8, Parquet, Arrow or JSON lines."
+            what, remedy = f"cannot be read ({shorten(text, 200)})", _GIVE
         raise InputError(what, where=name, remedy=remedy) from None
 
 
@@ -158,15 +175,14 @@ def _header(head: bytes, name: str) -> bytes:
     """The first line of a text file."""
     text = head.lstrip(b"\r\n").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     first, end, _ = text.partition(b"\n")
-    if not end and len(head) == _PIECE:
+    if not end and len(head) == _PIECE and b"\0" not in first:
         raise _too_long(name)
     try:
         sound = "\0" not in first.decode("utf-8")
     except UnicodeDecodeError:
         sound = False
     if not sound:
-        remedy = "Give a table as CSV in UTF-8, Parquet, Arrow or JSON lines."
-        raise InputError("this is not a table in UTF-8", where=name, remedy=remedy) from None
+        raise InputError("this is not a table in UTF-8", where=name, remedy=_GIVE) from None
     return first
 
 
@@ -175,15 +191,16 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
 
     outside = b"".join(first.split(b'"')[::2]).decode()
     mark = max(_SEPARATORS, key=outside.count)
-    if outside.count(mark) >= _MOST_COLUMNS:
-        raise InputError(f"{outside.count(mark) + 1:,} columns", where=name, remedy="A log has a column of arms.")
+    _check_width(outside.count(mark) + 1, name)
 
-    def opened(file: IO[bytes], wanted: dict[str, pa.DataType], bad: Callable[[Any], str] | None) -> Any:
+    def opened(wanted: dict[str, pa.DataType], threads: bool) -> Any:
         return csv.open_csv(
-            file,
-            csv.ReadOptions(block_size=_PIECE, use_threads=bad is None),
-            csv.ParseOptions(delimiter=mark, newlines_in_values=True, invalid_row_handler=bad),
-            csv.ConvertOptions(include_columns=list(wanted), column_types=wanted, null_values=[""]),
+            _opened(path),
+            csv.ReadOptions(block_size=_PIECE, use_threads=threads),
+            csv.ParseOptions(delimiter=mark, newlines_in_values=True),
+            csv.ConvertOptions(
+                include_columns=list(wanted), column_types=wanted, null_values=[""], strings_can_be_null=True
+            ),
         )
 
     with _explained(name, path):
@@ -192,31 +209,35 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
 
     def read(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Piece]:
         wanted = {names[place_of(c, shown, name)]: pa.float64() if c in numbers else _TEXT for c in columns}
-        with _explained(name, path), _opened(path) as file:
+        with _explained(name, path):
             row = 2
             try:
-                for batch in opened(file, wanted, None):
+                for batch in opened(wanted, threads=True):
                     yield Piece(name, row, batch.rename_columns(list(columns)))
                     row += len(batch)
             except pa.ArrowInvalid as error:
-                if "columns, got" in str(error):
-                    raise ragged(wanted) from None
+                if "conversion error to double" in str(error):
+                    raise NotNumbersError from None
+                if "columns, got" in str(error) or "invalid UTF8" in str(error):
+                    raise located(wanted) from None
                 raise
 
-    def ragged(wanted: dict[str, pa.DataType]) -> InputError:
-        """Which row has not as many fields as the header: found by reading once more, row by row."""
-        found: list[Any] = []
-
-        def note(row: Any) -> str:
-            found.append(row)
-            return "error"
-
-        with contextlib.suppress(pa.ArrowInvalid), _opened(path) as file:
-            list(opened(file, wanted, note))
-        row = found[0]
+    def located(wanted: dict[str, pa.DataType]) -> InputError:
+        """What is wrong in which row: found by reading once more, by one thread, which counts them."""
+        text = ""
+        try:
+            for _ in opened(wanted, threads=False):
+                pass
+        except pa.ArrowInvalid as error:
+            text = str(error)
+        row = re.search(r"Row #(\d+)", text)
+        where = f"{name}, row {row[1]}" if row else name
+        fields = re.search(r"Expected (\d+) columns, got (\d+)", text)
+        if fields is None:
+            return InputError("this row is not text in UTF-8", where=where, remedy="Save the table in UTF-8.")
         return InputError(
-            f"{row.actual_columns} fields where the header has {row.expected_columns}",
-            where=f"{name}, row {row.number}",
+            f"{fields[2]} fields where the header has {fields[1]}",
+            where=where,
             remedy="Quote fields that contain the separator, and fill in missing ones.",
         )
 
@@ -231,65 +252,214 @@ def place_of(column: str, columns: list[str], name: str) -> int:
     return columns.index(column)
 
 
+def _check_width(columns: int, name: str) -> None:
+    if columns > _MOST_COLUMNS:
+        raise InputError(f"{columns:,} columns", where=name, remedy="A log has a column of arms and one of rewards.")
+
+
 def _parquet(path: Path, name: str) -> Source:
     from pyarrow import parquet
 
-    with _explained(name, path):
-        schema = parquet.ParquetFile(path).schema_arrow
-        texts = [
-            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-        ]
+    with _explained(name, path), parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+    texts = [field.name for field in schema if any(known(field.type) for known in _CELLS[4:9])]
 
-    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with parquet.ParquetFile(path, read_dictionary=texts) as file:
-            yield from file.iter_batches(columns=list(columns))
+    def batches(columns: Sequence[str], _: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        # a long text is in memory once, not in every row
+        with parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
+            left = file.metadata.num_rows
+            for batch in file.iter_batches(_MOST_ROWS, columns=list(columns)):
+                left -= len(batch)
+                yield batch
+            if left:
+                raise ValueError(f"{left:,} of {file.metadata.num_rows:,} rows are missing")
 
-    return _of_batches(name, path, schema.names, batches)
+    return _of_batches(name, path, schema, batches)
 
 
 def _arrow(path: Path, name: str, stream: bool) -> Source:
-    def batches(_: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with _opened(path) as file:
-            if stream:
-                yield from pa.ipc.open_stream(file)
-                return
-        with pa.memory_map(str(path)) as mapped:
-            reader = pa.ipc.open_file(mapped)
-            for i in range(reader.num_record_batches):
-                yield reader.get_batch(i)
+    """An Arrow file is a stream with a table of contents behind it, which is not relied on but must be there."""
+
+    @contextmanager
+    def opened() -> Iterator[pa.NativeFile]:
+        with pa.memory_map(str(path)) as file:
+            file.seek(0 if stream else 8)
+            yield file
 
     with _explained(name, path):
-        first = next(batches([]), None)
-    return _of_batches(name, path, [] if first is None else first.schema.names, batches)
+        with opened() as file:
+            schema = pa.ipc.open_stream(file).schema
+        with opened() as file:
+            count = _check_messages(file, name)
+        with pa.memory_map(str(path)) as file:
+            if stream:
+                whole = file.read_at(len(_END), file.size() - len(_END)) == _END
+            else:
+                whole = pa.ipc.open_file(file).num_record_batches == count
+    if not whole:
+        raise InputError("the end of the file is missing", where=name, remedy="Copy or write it again.")
+
+    def batches(columns: Sequence[str], _: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        places = [schema.get_field_index(column) for column in columns]
+        options = pa.ipc.IpcReadOptions(included_fields=places, ensure_alignment=pa.ipc.Alignment.DataTypeSpecific)
+        with opened() as file:
+            yield from pa.ipc.open_stream(file, options=options)
+
+    return _of_batches(name, path, schema, batches)
 
 
-def _json(path: Path, name: str) -> Source:
-    from pyarrow import json
+def _keys(head: bytes, name: str) -> pa.Schema:
+    """The keys of the first lines of JSON, with the types of their values.
 
-    def batches(_: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with _opened(path) as file:
-            yield from json.open_json(file, json.ReadOptions(block_size=_PIECE))
+    pyarrow could tell, too, but takes minutes over very many keys and crashes where lists are nested very deeply.
+    """
+    lines = head.split(b"\n")
+    if len(head) == _PIECE and len(lines) == 1:
+        raise _too_long(name)
+    kinds: dict[str, pa.DataType] = {}
+    for row, line in enumerate(lines[: -1 if len(head) == _PIECE else None], 1):
+        if not line.strip():
+            continue
+        try:
+            cells = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            what = f"cannot be read as JSON ({shorten(str(error), 200)})"
+            raise InputError(what, where=f"{name}, row {row}", remedy=_LINES) from None
+        if not isinstance(cells, dict):
+            raise InputError("is not an object of JSON", where=f"{name}, row {row}", remedy=_LINES)
+        for key, cell in cells.items():
+            kind = _KINDS.get(type(cell), _NESTED)
+            if kinds.get(key, pa.null()) == pa.null() or (kinds[key], kind) == (pa.int64(), pa.float64()):
+                kinds[key] = kind
+        _check_width(len(kinds), name)
+    return pa.schema(kinds)
 
-    with _explained(name, path), _opened(path) as file:
-        names = json.open_json(file, json.ReadOptions(block_size=_PIECE)).schema.names
-    return _of_batches(name, path, names, batches)
+
+_LINES = "Every line is an object with the same keys, and a key has values of one type."
+_KINDS = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), type(None): pa.null()}
+_NESTED = pa.struct([])
+
+
+def _json(path: Path, name: str, schema: pa.Schema) -> Source:
+    from pyarrow.json import ParseOptions, ReadOptions, open_json
+
+    def batches(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        kinds = {column: schema.field(column).type for column in columns}
+        whole = {column: pa.float64() for column in numbers if kinds[column] == pa.int64()}  # others may follow
+        parse = ParseOptions(explicit_schema=pa.schema(kinds | whole), unexpected_field_behavior="ignore")
+        row = 1
+        try:
+            for batch in open_json(_opened(path), ReadOptions(block_size=_PIECE), parse):
+                yield batch
+                row += len(batch)
+        except pa.ArrowInvalid as error:
+            raise _bad_line(error, name, row) from None
+
+    return _of_batches(name, path, schema, batches)
+
+
+def _bad_line(error: Exception, name: str, first_row: int) -> Exception:
+    """The error with the row in which it is, if it says so."""
+    place = re.search(r"(.*) in row (\d+)", str(error), re.DOTALL)
+    if place is None:
+        return error
+    column = re.search(r"Column\(/(.*)\) (.*)", place[1], re.DOTALL)
+    what = f"the column {shorten(column[1])!r} {column[2]}" if column else f"cannot be read ({place[1]})"
+    return InputError(shorten(what, 300), where=f"{name}, row {first_row + int(place[2])}", remedy=_LINES)
 
 
 def _of_batches(
-    name: str, path: Path, names: list[str], batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+    name: str,
+    path: Path,
+    schema: pa.Schema,
+    batches: Callable[[Sequence[str], Sequence[str]], Iterator[pa.RecordBatch]],
 ) -> Source:
-    """A file whose columns have types."""
+    """A table whose columns have types. What it says of itself is checked: where a file lies, Arrow reads anywhere."""
+    with _explained(name, path):
+        names = list(schema.names)
+    _check_width(len(names), name)
 
-    def read(columns: Sequence[str], _: Sequence[str]) -> Iterator[Piece]:
+    def read(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Piece]:
         for column in columns:
-            place_of(column, names, name)
+            _check_type(schema.field(place_of(column, names, name)), name)
         with _explained(name, path):
             row = 1
-            for batch in batches(columns):
-                yield Piece(name, row, batch.select(list(columns)))
-                row += len(batch)
+            for batch in batches(columns, numbers):
+                for start in range(0, len(batch), _MOST_ROWS):
+                    piece = batch.select(list(columns)).slice(start, _MOST_ROWS)
+                    piece.validate(full=True)
+                    yield Piece(name, row, _without_views(piece))
+                    row += len(piece)
 
     return Source(name, names, read)
+
+
+def _without_views(piece: pa.RecordBatch) -> pa.RecordBatch:
+    """Views of strings as strings: not all of pyarrow's functions know them."""
+    if not any(pa.types.is_string_view(kind) for kind in piece.schema.types):
+        return piece
+    plain = [pa.string() if pa.types.is_string_view(kind) else kind for kind in piece.schema.types]
+    return piece.cast(pa.schema(zip(piece.schema.names, plain, strict=True)))
+
+
+def _check_type(field: pa.Field, name: str) -> None:
+    """Complain of a column without cells, or whose cells are not single values."""
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if any(known(kind) for known in _CELLS):
+        return
+    if pa.types.is_null(kind):
+        what = f"the column {shorten(field.name)!r} is empty"
+        raise InputError(what, where=name, remedy="Fill it in, or name another one.")
+    what = f"the column {shorten(field.name)!r} holds values of the type {shorten(str(kind))}"
+    raise InputError(what, where=name, remedy="It needs text, numbers, true and false, or dates, one in each row.")
+
+
+# --- Arrow's messages ------------------------------------------------------------------------------------------------
+
+_END = b"\xff\xff\xff\xff\0\0\0\0"
+
+
+def _check_messages(file: pa.NativeFile, name: str) -> int:
+    """The number of record batches; complain of one that is small in the file and vast in memory."""
+    count = 0
+    for message in pa.ipc.MessageReader.open_stream(file):
+        size = _unpacked(message)
+        if size > _MOST_UNPACKED:
+            what = f"a piece of {size:,} bytes when unpacked"
+            raise InputError(what, where=name, remedy="Write it in smaller pieces, or without compression.")
+        count += message.type == "record batch"
+    return count
+
+
+def _unpacked(message: pa.Message) -> int:
+    """The bytes that the buffers of a message say they will take: the first word of each, if they are compressed.
+
+    Where the buffers are stands in the message's head, a flatbuffer that pyarrow has checked and does not show.
+    """
+    head = message.metadata.to_pybytes()
+
+    def field(table: int, number: int) -> int | None:
+        """Where a field of a table stands."""
+        index = table - struct.unpack_from("<i", head, table)[0]
+        if 4 + 2 * number >= struct.unpack_from("<H", head, index)[0]:
+            return None
+        offset = struct.unpack_from("<H", head, index + 4 + 2 * number)[0]
+        return table + offset if offset else None
+
+    def target(place: int | None) -> int | None:
+        return None if place is None else place + int(struct.unpack_from("<I", head, place)[0])
+
+    table = target(field(struct.unpack_from("<I", head)[0], 2))
+    if table is not None and message.type == "dictionary":
+        table = target(field(table, 1))
+    buffers = None if table is None or field(table, 3) is None else target(field(table, 2))
+    if buffers is None:
+        return 0  # nothing is compressed
+    (count,) = struct.unpack_from("<I", head, buffers)
+    body = memoryview(message.body or b"")
+    places = struct.iter_unpack("<qq", head[buffers + 4 :][: 16 * count])
+    words = [bytes(body[start : start + 8]) for start, length in places if length >= 8]
+    return sum(max(0, int.from_bytes(word, "little", signed=True)) for word in words if len(word) == 8)
 
 
 # --- data frames -----------------------------------------------------------------------------------------------------
@@ -298,28 +468,35 @@ def _of_batches(
 def _frame(given: Any) -> Source:
     """Whatever speaks the Arrow C stream interface, or is a mapping of columns."""
     table = _table(given)
-
-    def read(columns: Sequence[str], _: Sequence[str]) -> Iterator[Piece]:
-        row = 1
-        for batch in table.select(list(columns)).to_batches():
-            yield Piece("the table", row, batch)
-            row += len(batch)
-
-    return Source("the table", table.column_names, read)
+    return _of_batches("the table", Path(), table.schema, lambda columns, _: iter(table.select(columns).to_batches()))
 
 
 def _table(given: Any) -> pa.Table:
+    if isinstance(given, Mapping):
+        columns = {str(key): np.asarray(value) for key, value in given.items() if np.ndim(value) == 1}
+        longest = max((len(each) for each in columns.values()), default=0)
+        return pa.table({key: _column(each) for key, each in columns.items() if len(each) == longest})
+    if not hasattr(given, "__arrow_c_stream__"):
+        raise InputError(
+            f"{shorten(type(given).__name__)} is not a log",
+            where="log",
+            remedy="Give an ExperimentLog, a data frame, a mapping of columns, or the path of a file.",
+        )
     try:
-        if isinstance(given, Mapping):
-            columns = {str(key): np.asarray(value) for key, value in given.items() if np.ndim(value) == 1}
-            longest = max((len(each) for each in columns.values()), default=0)
-            return pa.table({key: each for key, each in columns.items() if len(each) == longest})
-        if hasattr(given, "__arrow_c_stream__"):
-            return pa.table(given)
+        return pa.table(given)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"cannot be read as a table ({shorten(str(error), 200)})", where="log") from None
-    raise InputError(
-        f"{shorten(type(given).__name__)} is not a log",
-        where="log",
-        remedy="Give an ExperimentLog, a data frame, a mapping of columns, or the path of a file.",
-    )
+        if hasattr(given, "items"):  # a pandas frame: one of its columns holds objects of several types
+            return pa.table([_column(each) for _, each in given.items()], [str(name) for name, _ in given.items()])
+        what = f"cannot be read as a table ({shorten(str(error), 200)})"
+        raise InputError(what, where="the table", remedy="Its columns need text, numbers or dates.") from None
+
+
+def _column(values: Any) -> pa.Array:
+    """Values as a column; as text if they are of several types, so that the odd one can be shown."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        from pandas import isna
+
+        cells = list(values)
+        return pa.array([None if np.ndim(cell) == 0 and isna(cell) else str(cell) for cell in cells])

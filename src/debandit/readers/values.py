@@ -33,9 +33,9 @@ class Labels:
             column = column.dictionary_encode()
         elif column.type.ordered and not self.names:
             self.ordered = True
-            for label in column.dictionary.to_pylist():
+            for label in _cells(column.dictionary):
                 self.place(label)
-        texts = column.dictionary.to_pylist()
+        texts = _cells(column.dictionary)
         indices = _indices(column)
         if not self.ordered and any(_text(text) not in self._places for text in texts):
             for index in in_order_of_appearance(indices, len(texts) + 1):  # in the rows, not in the dictionary
@@ -58,6 +58,16 @@ class Labels:
 def _array(column: pa.Array) -> NDArray[Any]:
     """Numbers without gaps, as they are; pyarrow's own way imports pandas."""
     return np.from_dlpack(column)
+
+
+def _cells(column: pa.Array) -> list[Any]:
+    """The cells as Python has them, or as text if they are moments that Python does not know."""
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError):
+        if pa.types.is_timestamp(column.type):
+            column = column.cast(pa.timestamp(column.type.unit))  # the zone may not exist
+        return list(column.cast(pa.string()).to_pylist())
 
 
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int64]:
@@ -90,15 +100,13 @@ def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     if any(known(kind) for known in _NUMERIC):
         values: Floats = _array(column.cast(pa.float64(), safe=False).fill_null(np.nan))
         return values, lambda i: "" if not column[i].is_valid else str(column[i].as_py())
-    if pa.types.is_null(kind):
-        return np.full(len(column), np.nan), lambda _: ""
-    return np.full(len(column), np.nan), lambda i: str(column[i].as_py())
+    return np.full(len(column), np.nan), lambda i: "" if not column[i].is_valid else str(_cells(column[i : i + 1])[0])
 
 
 def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     """Text: what Python reads as a number, and true or false in words; each different one is looked at once."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = ["" if text is None else str(text) for text in encoded.dictionary.to_pylist()]
+    texts = ["" if text is None else str(text) for text in _cells(encoded.dictionary)]
     values = np.full(len(texts) + 1, np.nan)
     for i, text in enumerate(texts):
         plain = text.strip().lower()
@@ -114,15 +122,21 @@ def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
 def times(column: pa.Array) -> NDArray[Any]:
     """What rows can be sorted by: whole numbers, numbers, or moments; those without a zone count as UTC.
 
-    Text that is neither comes back as it is, for `dates`.
+    Text that is neither comes back as it is, for `dates`. A missing one is that of a row nearby.
     """
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if column.null_count:
+        column = pc.fill_null_backward(pc.fill_null_forward(column))
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        return _moments(column)
-    if pa.types.is_dictionary(kind):
-        column = column.cast(column.type.value_type)
+        with contextlib.suppress(pa.ArrowInvalid):  # years that nanoseconds do not reach
+            return _moments(column)
+        return np.array(_cells(column), object)
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.utf8_trim_whitespace(column)
         for target in (pa.int64(), pa.float64()):
@@ -136,11 +150,7 @@ def times(column: pa.Array) -> NDArray[Any]:
 
 
 def _moments(column: pa.Array) -> NDArray[np.datetime64]:
-    try:
-        exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
-    except pa.ArrowInvalid:
-        remedy = "Times are kept to the nanosecond, which is possible in these years only."
-        raise InputError("a time is before 1678, after 2261 or infinite", where="--time", remedy=remedy) from None
+    exact = column.cast(pa.timestamp("ns", getattr(column.type, "tz", None))).cast(pa.int64())
     return np.asarray(exact).view("datetime64[ns]")
 
 
@@ -175,16 +185,37 @@ def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArr
     """ISO dates, some of them with a zone, to the nanosecond."""
     found = np.empty(len(texts), np.int64)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    numbers: list[int] = []  # are not complained of if something else is neither
     for i, text in enumerate(texts):
         try:
             moment = datetime.fromisoformat(str(text).strip())
+            past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
+            found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
+        except OverflowError:
+            raise _odd_time(text, "not in the years 1678 to 2261", column, f"{where}, row {first_row + i}") from None
         except ValueError:
-            what = f"the time {shorten(str(text), 30)!r} in column {shorten(column)!r}"
-            raise InputError(
-                f"{what} is neither a number nor an ISO date",
-                where=f"{where}, row {first_row + i}",
-                remedy="Write times as numbers or like 2026-01-31T12:00:00.",
-            ) from None
-        past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
-        found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
+            if not _is_number(text):
+                far = str(text).startswith("<value out of range")  # what pyarrow says of it
+                what = "not in the years 1678 to 2261" if far else "neither a number nor an ISO date"
+                raise _odd_time(text, what, column, f"{where}, row {first_row + i}") from None
+            numbers.append(i)
+    if numbers:
+        place = f"{where}, row {first_row + numbers[0]}"
+        raise _odd_time(texts[numbers[0]], "a number, and others are dates", column, place)
     return found.view("datetime64[ns]")
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(str(text))
+    except ValueError:
+        return False
+    return True
+
+
+def _odd_time(text: Any, what: str, column: str, where: str) -> InputError:
+    return InputError(
+        f"the time {shorten(str(text), 30)!r} in column {shorten(column)!r} is {what}",
+        where=where,
+        remedy="Write times as numbers or like 2026-01-31T12:00:00.",
+    )
