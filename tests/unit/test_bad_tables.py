@@ -359,7 +359,7 @@ BOMBS = {  # what comes first, what is repeated, and how often: 4 GB
     "a line without end": (b"arm,reward\nA,", b"1" * 2**20, 4000, "a line of more than"),
     "a quote without end": (b'arm,reward\nA,"', b"1\n" * 2**19, 4000, "a line of more than"),
     "NULs": (b"arm,reward\n", b"\0" * 2**20, 4000, "a line of more than"),
-    "NULs alone": (b"", b"\0" * 2**20, 4000, "a line of more than"),
+    "NULs alone": (b"", b"\0" * 2**20, 4000, "not a table in UTF-8"),
     "JSON without end": (b'{"arm": "A", "reward": 1}\n{"arm": "', b"A" * 2**20, 4000, "a line of more than"),
     "keys without end": (b"{", b'"a": {' * 2**17, 5000, "a line of more than"),
 }
@@ -447,7 +447,7 @@ def test_nested_without_end(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")
 def test_devices_without_end():
-    assert "a line of more than" in command(Path("/dev/zero"))
+    assert "not a table in UTF-8" in command(Path("/dev/zero"))
 
 
 # --- files that lie --------------------------------------------------------------------------------------------------
