@@ -125,9 +125,15 @@ def _spooled(path: Path, name: str) -> Path:
         head = pipe.read(_PIECE)
         if not head.startswith((*_BINARY, *_COMPRESSED)):
             _header(head, name)  # complains, before a device without end has filled the disk
+            if b"\0" in head:
+                raise _not_text(name)
         file.write(head)
         shutil.copyfileobj(pipe, file)
     return copy
+
+
+def _not_text(name: str) -> InputError:
+    return InputError("this is not a table in UTF-8", where=name, remedy=_GIVE)
 
 
 def _too_long(name: str) -> InputError:
@@ -182,7 +188,7 @@ def _header(head: bytes, name: str) -> bytes:
     except UnicodeDecodeError:
         sound = False
     if not sound:
-        raise InputError("this is not a table in UTF-8", where=name, remedy=_GIVE) from None
+        raise _not_text(name) from None
     return first
 
 
