@@ -4,7 +4,7 @@ import functools
 from typing import NamedTuple, Protocol
 
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import Floats, Ints, RuleData, WorldData
+from debandit.engine.data import Floats, Ints, Rounds, RuleData, WorldData
 from debandit.engine.kernels import KernelName, ObjectKernel
 from debandit.engine.streams import Words, stream_keys
 
@@ -34,7 +34,7 @@ class Rule(Protocol):
     def core(self) -> "Rule":
         """The rule itself, without what is around it."""
 
-    def free_chances(self, t: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The chances of each arm where nothing is prescribed, if it goes by totals and has heard of t rounds."""
 
 
