@@ -192,8 +192,8 @@ def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
     what = f"{found.names[i]}: the log has {logged} of {shorten(labels[arm])!r}"
     if found.left[i] == 0:
         return (
-            f"{what}, but until the rule has heard of its initial pulls the arms take turns, which makes {sure}. If the "
-            "arms were drawn there, write the rule with initial_pulls=0, or warm_up(RULE, rounds=...) around it."
+            f"{what}, but until the rule has heard of its initial pulls the arms take turns, which makes {sure}. If "
+            "the arms were drawn there, write the rule with initial_pulls=0, or warm_up(RULE, rounds=...) around it."
         )
     if found.free[i, arm] < 0:
         return f"{what}, but initial pulls and the arms' turns make at least {sure} there."
