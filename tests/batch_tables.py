@@ -19,7 +19,7 @@ def table_of(arms, rewards, sizes, arm_count, binary, **options):
         None if binary else np.maximum(squares[pulled] / counts[pulled] - means**2, 0.0),
         labels=range(1, arm_count + 1),
         binary=binary,
-        **options,
+        **{"available": "all"} | options,
     )
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError, listed, shorten
 from debandit.log_parts import (
     Floats,
     Ints,
     batch_sizes_of,
+    checked_available,
     checked_label,
     checked_labels,
     checked_propensities,
@@ -23,6 +24,7 @@ from debandit.log_parts import (
     places_of,
     pooled,
 )
+from debandit.settings import AVAILABLE
 
 Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round's among them
 
@@ -45,6 +47,8 @@ class Batches:
     pulls: Ints
     means: Floats  # NaN without a pull
     variances: Floats  # with divisor n; NaN without a pull
+    available: NDArray[np.bool_]  # whether the rule could choose the arm
+    guessed: bool  # from the rows that there are
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -179,11 +183,16 @@ class ExperimentLog:
         *,
         labels: Sequence[Any] | None = None,
         binary: bool = False,
+        available: Any = AVAILABLE[0],
     ) -> "ExperimentLog":
         """A log of which each batch's counts, means and variances (divisor n) are known, one row for a batch and arm.
 
         Batches are in the order of first appearance, and so are arms unless `labels` gives it. An arm without a row in
         a batch had no pulls there. 0/1 rewards need no variances.
+
+        `available` says in which batches the rule could choose which arms (batches, arms); "all": everywhere; "auto":
+        not before an arm's first row, if earlier batches had 10 users per arm, nor after its last row, if it had so
+        many users there that at least 10 would have followed. A row without pulls says that the arm was available.
         """
         days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
         rows = checked_summaries(pulls, means, variances, binary)
@@ -206,7 +215,10 @@ class ExperimentLog:
         log = cls.from_summaries(
             list(arm_place), told.pulls, told.means, None if binary else told.variances, binary=binary
         )
-        log._set(batches=Batches(tuple(day_place), table[0].astype(np.int64), table[1], table[2]))
+        counts, has_row = table[0].astype(np.int64), np.zeros(table.shape[1:], bool)
+        has_row[cells] = True
+        there = checked_available(available, counts, has_row)
+        log._set(batches=Batches(tuple(day_place), counts, table[1], table[2], there, isinstance(available, str)))
         return log
 
     def _set(self, **values: Any) -> None:
@@ -240,6 +252,25 @@ class ExperimentLog:
         return [label for label, n in zip(self.labels, self.pulls, strict=True) if n == 0]
 
     @property
+    def absences(self) -> list[str]:
+        """What to say about arms that were not available in every batch."""
+        if self.batches is None or self.batches.available.all():
+            return []
+        names, found, left = self.batches.names, [], []
+        for label, there in zip(self.labels, self.batches.available.T, strict=True):
+            first, *_, last = np.flatnonzero(there)[[0, -1]] if there.any() else (0, 0)
+            came = f" from {shorten(names[first])!r} on" if first > 0 else ""
+            went = f" until {shorten(names[last])!r}" if last + 1 < len(names) else ""
+            holes = "" if came or went or there.all() else " not always"
+            found += [f"{shorten(label)}{came}{went}{holes}"] * (not there.all())
+            left += [shorten(label)] * bool(went)
+        if not self.batches.guessed:
+            return [f"available only in some batches: {listed(found, 5)}"]
+        doubt = f"; a rule without randomness is taken to have given up {listed(left, 5)}" if left else ""
+        other = "--available all says that they were there, without users"
+        return [f"available only in some batches, as the rows look: {listed(found, 5)} ({other}{doubt})"]
+
+    @property
     def has_rewards(self) -> bool:
         """Whether `samples` knows the rewards; of 0/1 rewards the counts are enough."""
         return self.rounds is not None or self.binary
@@ -271,4 +302,6 @@ class ExperimentLog:
                 continue
             digest.update(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<")).tobytes())
         digest.update(str(self.batch_sizes).encode() if self.batch_sizes else b"")
+        if self.batches is not None and not self.batches.available.all():
+            digest.update(np.packbits(self.batches.available).tobytes())
         return digest.hexdigest()

@@ -14,7 +14,7 @@ from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints
-from debandit.engine.planning import free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, free_chances, prescribed_pulls, stretches
 from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
@@ -83,7 +83,8 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     heard = np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[chosen]
     known = np.append(0, conditions.ends)[chosen]
     prescribed = _prescribed(conditions, horizon, chosen, before)
-    chances, scores = _answers(policy, conditions, known, before, heard, horizon)
+    present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
+    chances, scores = _answers(policy, conditions, present, known, before, heard, horizon)
     means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
     names = tuple(_name(log, batch) for batch in chosen.tolist())
     return BatchCounts(len(counts), chosen, names, counts[chosen], prescribed, chances, scores, before, means)
@@ -116,18 +117,27 @@ def _prescribed(conditions: Conditions, horizon: int, chosen: Ints, before: Ints
 
 
 def _answers(
-    policy: Policy, conditions: Conditions, known: Ints, pulls: Ints, sums: Floats, horizon: int
+    policy: Policy,
+    conditions: Conditions,
+    present: NDArray[np.bool_],
+    known: Ints,
+    pulls: Ints,
+    sums: Floats,
+    horizon: int,
 ) -> tuple[Floats, Floats]:
     """The chances and the scores (n, K) in batches before which the rule has heard of these totals."""
     chances, scores = np.zeros(pulls.shape), np.full(pulls.shape, np.nan)
     warm = known < conditions.uniform
-    ready = ~warm & (pulls >= conditions.opening).all(axis=1)  # elsewhere all is prescribed
-    for uniform, which in ((True, warm), (False, ready)):
-        told = known[which], pulls[which], sums[which], horizon
-        if which.any():
-            chances[which] = free_chances(policy, conditions, uniform, *told)
-    if not policy.randomised and ready.any():
-        scores[ready] = policy.core.free_scores(known[ready], pulls[ready], sums[ready], horizon)
+    ready = ~warm & ((pulls >= conditions.opening) | ~present).all(axis=1)  # elsewhere all is prescribed
+    kinds, kind = np.unique(present, axis=0, return_inverse=True)
+    for there, same in ((row, kind.reshape(-1) == i) for i, row in enumerate(kinds)):
+        for uniform, which in ((True, warm & same), (False, ready & same)):
+            asked = Asked(known[which], pulls[which], sums[which], horizon, there)
+            if which.any():
+                chances[which] = free_chances(policy, conditions, uniform, asked)
+            if which.any() and not uniform and not policy.randomised:
+                scores[which] = -np.inf
+                scores[np.ix_(which, there)] = asked.of_present(policy.core.free_scores)
     chances[chances < IMPOSSIBLE] = 0.0
     return chances, scores
 
@@ -144,7 +154,7 @@ def judge_batches(found: BatchCounts, labels: tuple[str, ...], rng: np.random.Ge
         return Plausibility(1.0, "", 0.0, 0.0)
     logs = np.log(chances, out=np.zeros(chances.shape), where=chances > 0)
     expected = counts.sum(axis=1, keepdims=True) * chances
-    others = rivals(chances, found.means[open_])
+    others = rivals(chances, np.where(chances > 0, found.means[open_], -np.inf))
     ratios = np.stack([log_ratio(rival, chances) for rival in others.values()])
     p_value, worst = smallest_share(_statistics(chances, ratios, counts, DRAWS, rng))
     if p_value < PROMISING:
@@ -193,7 +203,7 @@ def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
     if found.left[i] == 0:
         return (
             f"{what}, but until the rule has heard of its initial pulls the arms take turns, which makes {sure}. If "
-            "the arms were drawn there, write the rule with initial_pulls=0, or warm_up(RULE, rounds=...) around it."
+            "the arms were drawn at random there, put warm_up(RULE, rounds=...) around the rule."
         )
     if found.free[i, arm] < 0:
         return f"{what}, but initial pulls and the arms' turns make at least {sure} there."

@@ -18,7 +18,7 @@ from debandit.cli.options import (
     where_to_work,
 )
 from debandit.errors import InputError, printable
-from debandit.settings import MISSING
+from debandit.settings import AVAILABLE, MISSING
 
 Columns = dict[str, Any]
 
@@ -88,8 +88,9 @@ def describe(log: tuple[str, ...], columns: Columns) -> None:
     found = Description(log_of(log, columns, batched=True))
     click.echo(str(found))
     told = {name: ",".join(value) if name == "arms" else value for name, value in columns.items() if value}
-    if told["missing"] == MISSING[0]:
-        del told["missing"]
+    for name, usual in (("missing", MISSING[0]), ("available", AVAILABLE[0])):
+        if told[name] == usual:
+            del told[name]
     words = {name: f"--{name} {shlex.quote(value)}" for name, value in told.items()}
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
     paths = " ".join(shlex.quote(path) for path in log)

@@ -22,6 +22,10 @@ class Rule(Protocol):
     def by_totals(self) -> bool:
         """Whether its chances follow from totals alone."""
 
+    @property
+    def knows_arms(self) -> bool:
+        """Whether it has parameters for each arm, so that it must be asked about all of them."""
+
     def __hash__(self) -> int: ...
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:

@@ -4,10 +4,11 @@ The batch steps draw from it, and the check of a log compares its counts with it
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import Floats, Ints, Rounds
@@ -24,15 +25,25 @@ class Stretch(NamedTuple):
 
 def stretches(conditions: Conditions, horizon: int) -> Iterator[Stretch]:
     """All rounds, in order."""
-    breaks = {0, horizon, min(conditions.turns, horizon), min(conditions.uniform, horizon), *conditions.ends.tolist()}
+    ends = conditions.ends.tolist()
+    breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends}
     for start, end in itertools.pairwise(sorted(breaks)):
         yield Stretch(start, end, int(np.searchsorted(conditions.ends, start, side="right")))
 
 
 def prescribed_pulls(conditions: Conditions, here: Stretch, pulls: Ints | Floats, heard: Ints | Floats) -> Ints:
-    """How often each arm must be pulled there (runs, K), after these `pulls`, of which the rule has `heard` some."""
+    """How often each arm must be pulled there (runs, K), after these `pulls`, of which the rule has `heard` some.
+
+    Arms that are not available are not waited for, and have no turn.
+    """
+    present, counts = conditions.present(here.batch, pulls.shape[1]), np.zeros(pulls.shape, np.int64)
+    counts[:, present] = _prescribed(conditions, here, pulls[:, present], heard[:, present])
+    return counts
+
+
+def _prescribed(conditions: Conditions, here: Stretch, pulls: Ints | Floats, heard: Ints | Floats) -> Ints:
     rounds, arm_count = np.full(len(pulls), here.end - here.start), pulls.shape[1]
-    if here.end <= conditions.turns:
+    if here.end <= conditions.first_turns:
         return _turns(rounds, here.end, arm_count)
     if here.end <= conditions.uniform:
         return np.zeros(pulls.shape, np.int64)
@@ -43,14 +54,40 @@ def prescribed_pulls(conditions: Conditions, here: Stretch, pulls: Ints | Floats
     return counts
 
 
-def free_chances(
-    rule: Rule, conditions: Conditions, uniform: bool, known: Rounds, pulls: Ints, sums: Floats, horizon: int
-) -> Floats:
-    """The chances (..., K) of the pulls that are not prescribed, if the rule has heard of these totals."""
-    if uniform:
-        return np.full(pulls.shape, 1 / pulls.shape[-1])
-    chances = rule.core.free_chances(known, pulls, sums, horizon)
-    return conditions.planned(chances, np.full(pulls.shape[:-1], FREE))
+class Asked(NamedTuple):
+    """What a rule is asked about: the totals of which it has heard, and which arms are there."""
+
+    known: Rounds  # how many rounds it has heard of
+    pulls: Ints  # (..., K)
+    sums: Floats  # (..., K)
+    horizon: int
+    present: NDArray[np.bool_]  # (K,)
+
+    def of_present(self, function: Callable[[Rounds, Ints, Floats, int], Floats]) -> Floats:
+        """What a function of the rule says of the arms that are there (..., present), asked about these alone."""
+        return function(self.known, self.pulls[..., self.present], self.sums[..., self.present], self.horizon)
+
+
+def free_chances(rule: Rule, conditions: Conditions, uniform: bool, asked: Asked) -> Floats:
+    """The chances (..., K) of the pulls that are not prescribed: of a `uniform` warm-up, or the rule's."""
+    present, arm_count = asked.present, len(asked.present)
+    chances, count = np.zeros(asked.pulls.shape), int(present.sum())
+    if uniform or count == 1:
+        chances[..., present] = 1 / count
+        return chances
+    own = _shares(rule.core, asked)
+    floor = conditions.floor if count == arm_count else conditions.floor * count / arm_count  # the same for each arm
+    chances[..., present] = conditions._replace(floor=floor).planned(own, np.full(own.shape[:-1], FREE))
+    return chances
+
+
+def _shares(rule: Rule, asked: Asked) -> Floats:
+    """The rule's own chances of the arms that are there (..., present)."""
+    if not rule.knows_arms or asked.present.all():
+        return asked.of_present(rule.free_chances)
+    own = rule.free_chances(asked.known, asked.pulls, asked.sums, asked.horizon)[..., asked.present]
+    total = own.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, own / np.where(total > 0, total, 1.0), 1 / own.shape[-1])
 
 
 def _turns(rounds: Ints, end: int, arm_count: int) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 
 from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, WorldData
 from debandit.engine.experiment import Experiment
-from debandit.engine.planning import Stretch, free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, Stretch, free_chances, prescribed_pulls, stretches
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import Words, generators, normals, run_words, uniforms
 
@@ -24,10 +24,18 @@ _NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
 
 
 def can_step(experiment: Experiment) -> bool:
-    """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn."""
+    """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn.
+
+    Where arms are not always available, there is no other way, whatever the size of the batches.
+    """
     conditions, ends = experiment.conditions, experiment.conditions.ends
     large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
-    return large and experiment.policy.by_totals and not conditions.commit and _drawable(experiment.world)
+    return (
+        (large or len(conditions.available) > 0)
+        and experiment.policy.by_totals
+        and not conditions.commit
+        and _drawable(experiment.world)
+    )
 
 
 def _drawable(world: WorldData) -> bool:
@@ -99,10 +107,10 @@ def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats,
     left = here.end - here.start - counts.sum(axis=1)
     free = np.flatnonzero(left > 0)
     if len(free):
-        totals = heard[0, free].astype(np.int64), heard[1, free]
-        uniform = here.end <= conditions.uniform
-        chances = free_chances(experiment.policy, conditions, uniform, known, *totals, experiment.horizon)
-        counts[free] += draws.multinomial(free, left[free], chances)
+        present = conditions.present(here.batch, experiment.arm_count)
+        asked = Asked(known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
+        chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
+        counts[np.ix_(free, present)] += draws.multinomial(free, left[free], chances[:, present])
     return counts
 
 

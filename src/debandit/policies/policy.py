@@ -30,6 +30,7 @@ class Policy(ABC):
 
     name: ClassVar[str]
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
+    knows_arms: ClassVar[bool] = False  # it has parameters for each arm, and is asked about all arms or none
     randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
 
     def __post_init__(self) -> None:
@@ -67,6 +68,10 @@ class Policy(ABC):
 
     def in_log(self, log: ExperimentLog) -> "Policy":
         """The rule as it ran in this log's batches, if it has any."""
+        return self.in_batches(log, self.randomised)
+
+    def in_batches(self, log: ExperimentLog, randomised: bool) -> "Policy":
+        """The same inside of wrappers that may make it `randomised`."""
         if log.batch_sizes is not None:
             what = f"the log has batches, but {self.name} hears of every reward at once"
             remedy = (

@@ -10,10 +10,10 @@ from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import Roles, roles_of
-from debandit.readers.counting import is_counted, read_counts
+from debandit.readers.counting import is_counted, no_table_of_batches, read_counts
 from debandit.readers.sources import NotNumbersError, Piece, Source, source_of
 from debandit.readers.values import Labels, complain, dates, numbers, times
-from debandit.settings import MISSING, PERIODS
+from debandit.settings import AVAILABLE, MISSING, PERIODS
 
 _NUMBERS = {  # what is wanted, and advice
     "reward": (
@@ -65,6 +65,7 @@ def read(
     sd: str | None = None,
     sum: str | None = None,
     squares: str | None = None,
+    available: Any = AVAILABLE[0],
 ) -> Reading:
     """Read a file, several files or a data frame by its column names; there is one row per round, or there are counts.
 
@@ -78,7 +79,8 @@ def read(
 
     A table of counts has one row per arm, or per batch and arm, with the number of `pulls` and the number of
     `successes`, or the `mean` and the standard deviation `sd` (divisor n - 1), or the `sum` and the sum of `squares`.
-    Without `batch` the rows of an arm are added up.
+    Without `batch` the rows of an arm are added up; with it, `available` says in which batches there were which arms
+    (see `ExperimentLog.from_batches`).
     """
     checked_choice("missing", missing, MISSING)
     source = source_of(given)
@@ -91,8 +93,10 @@ def read(
         if odd:
             what = "a table of counts has no rounds, so this option says nothing of it"
             raise InputError(what, where=odd[0], remedy="Leave it out.")
-        log, roles = read_counts(source, counts | {"arm": arm, "batch": batch}, arms, batched=batched)
-        return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)))
+        columns = counts | {"arm": arm, "batch": batch}
+        log, roles = read_counts(source, columns, arms, batched=batched, available=available)
+        return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)) + log.absences)
+    no_table_of_batches(available)
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
     if batch_by is not None:
