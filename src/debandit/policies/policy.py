@@ -74,8 +74,10 @@ class Policy(ABC):
         """The same inside of wrappers that may make it `randomised`."""
         if log.batch_sizes is not None:
             what = f"the log has batches, but {self.name} hears of every reward at once"
+            counted = "" if log.batches is None else ", and only the counts of each arm are looked at"
             remedy = (
-                f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out --batch.'
+                f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out '
+                f"--batch{counted}."
             )
             raise InputError(what, where="policy", remedy=remedy)
         return self
