@@ -247,6 +247,14 @@ class ExperimentLog:
         return None if self.rounds is None else self.rounds.batch_sizes
 
     @property
+    def batch_sums(self) -> Floats:
+        """The sum of each batch's rewards of each arm (batches, arms), where only batches are known."""
+        if self.batches is None:
+            raise InputError("this log is not a table of batches", where="batches")
+        sums: Floats = np.nan_to_num(self.batches.means * self.batches.pulls)
+        return np.rint(sums) if self.binary else sums
+
+    @property
     def unseen(self) -> list[str]:
         """Arms without a reward."""
         return [label for label, n in zip(self.labels, self.pulls, strict=True) if n == 0]
@@ -266,7 +274,7 @@ class ExperimentLog:
             left += [shorten(label)] * bool(went)
         if not self.batches.guessed:
             return [f"available only in some batches: {listed(found, 5)}"]
-        doubt = f"; a rule without randomness is taken to have given up {listed(left, 5)}" if left else ""
+        doubt = f"; a rule that hardly chose {listed(left, 5)} any more is taken to have given it up" if left else ""
         other = "--available all says that they were there, without users"
         return [f"available only in some batches, as the rows look: {listed(found, 5)} ({other}{doubt})"]
 

@@ -78,7 +78,12 @@ def test_what_is_given():
 def test_what_is_said(tmp_path, capsys):
     found = read(DAYS, batched=True)
     assert found.log.batches.available.tolist() == THERE
-    for part in ("C from 'wed' on", "A until 'wed'", "--available all", "taken to have given up A"):
+    for part in (
+        "C from 'wed' on",
+        "A until 'wed'",
+        "--available all",
+        "hardly chose A any more is taken to have given it up",
+    ):
         assert part in found.notes[-1]
     file = tmp_path / "days.csv"
     file.write_text("\n".join([",".join(DAYS), *(",".join(map(str, row)) for row in zip(*DAYS.values(), strict=True))]))
@@ -119,6 +124,8 @@ def test_the_rule_of_such_a_log():
     )
     assert as_policy("batched(greedy)").in_log(given).conditions(3, 400).available.tolist() == THERE
     assert in_log("batched(uniform)", available="all")[1] == db.Batched(db.Uniform(), size=(100,) * 4)
+    _, follows = in_log("batched(softmax(temperature=0.001))")  # B has had the highest mean: it gave A up itself
+    assert follows.conditions(3, 400).available.tolist() == [*THERE[:3], [True, True, True]]
     for rule in ("exp3", "etc"):
         with pytest.raises(db.InputError, match=f"{rule} needs the order of the rounds(.|\n)*--available all"):
             in_log(f"batched({rule})")

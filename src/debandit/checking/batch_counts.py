@@ -93,8 +93,7 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
 def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats] | None:
     """Pulls and sums of each batch and arm (batches, K)."""
     if log.batches is not None:
-        told = np.nan_to_num(log.batches.means * log.batches.pulls)
-        return log.batches.pulls, np.rint(told) if log.binary else told
+        return log.batches.pulls, log.batch_sums
     if log.rounds is None:
         return None
     shape = len(conditions.ends), len(log.labels)

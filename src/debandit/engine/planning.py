@@ -81,6 +81,20 @@ def free_chances(rule: Rule, conditions: Conditions, uniform: bool, asked: Asked
     return chances
 
 
+def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+    """How many pulls of each arm (K,) are to be expected in a batch, if the rule has heard of these totals (K,)."""
+    heard, expected, present = pulls[None], np.zeros((1, len(pulls))), conditions.present(batch, len(pulls))
+    known = int(np.append(0, conditions.ends)[batch])
+    for here in (each for each in stretches(conditions, horizon) if each.batch == batch):
+        prescribed = prescribed_pulls(conditions, here, pulls + expected, heard)
+        left = here.end - here.start - prescribed.sum()
+        expected += prescribed
+        if left > 0:
+            asked = Asked(known, heard, sums[None], horizon, present)
+            expected += left * free_chances(rule, conditions, here.end <= conditions.uniform, asked)
+    return np.asarray(expected[0])
+
+
 def _shares(rule: Rule, asked: Asked) -> Floats:
     """The rule's own chances of the arms that are there (..., present)."""
     if not rule.knows_arms or asked.present.all():

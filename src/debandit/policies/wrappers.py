@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from debandit.checks import number, whole
 from debandit.engine.conditions import Conditions
@@ -78,8 +79,11 @@ class Wrapper(Policy):
     def fingerprint(self) -> str:
         return f"{self}\0{self.core.fingerprint}"
 
-    def in_batches(self, log: ExperimentLog, randomised: bool) -> Policy:
-        return replace(self, policy=self.policy.in_batches(log, randomised))  # type: ignore[type-var]  # subclasses are dataclasses
+    def among(self, available: NDArray[np.bool_]) -> Policy:
+        return replace(self, policy=self.policy.among(available))  # type: ignore[type-var]
+
+    def in_batches(self, log: ExperimentLog) -> Policy:
+        return replace(self, policy=self.policy.in_batches(log))  # type: ignore[type-var]  # subclasses are dataclasses
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return self.core.rule(arm_count, horizon)
@@ -117,27 +121,25 @@ class Batched(Wrapper):
             object.__setattr__(self, "size", tuple(int(n) for n in sizes) if several else int(sizes[0]))
         super().__post_init__()
 
-    def in_batches(self, log: ExperimentLog, randomised: bool) -> Policy:
+    def in_batches(self, log: ExperimentLog) -> Policy:
         if self.size is None and log.batch_sizes is None:
             raise _no_batches()
         if self.size is not None and log.batch_sizes is not None:
             raise InputError(
                 "both the rule and the log have batches", where="policy", remedy=f"Write {self.name}(RULE)."
             )
-        if log.batches is None:
-            return replace(self, size=log.batch_sizes if self.size is None else self.size)
-        available = log.batches.available
-        if log.batches.guessed and not randomised:  # such a rule gives arms up: that one has no more pulls says nothing
-            available = np.logical_or.accumulate(available, axis=0)
+        return replace(self, size=log.batch_sizes if self.size is None else self.size)
+
+    def among(self, available: NDArray[np.bool_]) -> Policy:
         if available.all():
-            return replace(self, size=log.batch_sizes)
+            return self
         if not self.by_totals:
             raise InputError(
                 f"{self.core.name} needs the order of the rounds, and cannot be told which arms were available",
                 where="policy",
                 remedy="Say that all of them always were: --available all (in Python available='all').",
             )
-        return PartlyAvailable(self.policy, log.batch_sizes, tuple(map(tuple, available.tolist())))
+        return PartlyAvailable(self.policy, self.size, tuple(map(tuple, available.tolist())))
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
         if self.size is None:
