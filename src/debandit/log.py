@@ -192,7 +192,8 @@ class ExperimentLog:
 
         `available` says in which batches the rule could choose which arms (batches, arms); "all": everywhere; "auto":
         not before an arm's first row, if earlier batches had 10 users per arm, nor after its last row, if it had so
-        many users there that at least 10 would have followed. A row without pulls says that the arm was available.
+        many users there that at least 10 would have followed, unless the rule gave it up. A row without pulls says that
+        the arm was available.
         """
         days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
         rows = checked_summaries(pulls, means, variances, binary)
