@@ -110,7 +110,8 @@ class Description(NamedTuple):
         rows = self.rows()
         errors = [row["sd"] / np.sqrt(max(row["pulls"], 1)) for row in rows]
         unseen = f"never pulled: {listed(self.log.unseen)}" if self.log.unseen else ""
-        parts = [self.headline, render(rows, _COLUMNS, decimals_for(errors)), self.picture(), unseen, self.suits()]
+        table = render(rows, _COLUMNS, decimals_for(errors))
+        parts = [self.headline, table, self.picture(), unseen, *map(printable, self.log.absences), self.suits()]
         return "\n\n".join(part for part in parts if part)
 
 

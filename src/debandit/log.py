@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError, listed, shorten
 from debandit.log_parts import (
     Floats,
     Ints,
     Metric,
     are_binary,
     batch_sizes_of,
+    checked_available,
     checked_label,
     checked_labels,
     checked_metric,
@@ -31,6 +32,7 @@ from debandit.log_parts import (
     summarised,
     summarised_metric,
 )
+from debandit.settings import AVAILABLE
 
 Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round's among them
 
@@ -54,6 +56,8 @@ class Batches:
     pulls: Ints
     means: Floats  # NaN without a pull
     variances: Floats  # with divisor n; NaN without a pull
+    available: NDArray[np.bool_]  # whether the rule could choose the arm
+    guessed: bool  # from the rows that there are
     metrics: dict[str, Metric] = field(default_factory=dict)
 
 
@@ -195,12 +199,18 @@ class ExperimentLog:
         labels: Sequence[Any] | None = None,
         binary: bool = False,
         metrics: Mapping[str, Any] | None = None,
+        available: Any = AVAILABLE[0],
     ) -> "ExperimentLog":
         """A log of which each batch's counts, means and variances (divisor n) are known, one row for a batch and arm.
 
         Batches are in the order of first appearance, and so are arms unless `labels` gives it. An arm without a row in
         a batch had no pulls there. 0/1 rewards need no variances. Each of `metrics` has means, variances, and
         covariances with the reward.
+
+        `available` says in which batches the rule could choose which arms (batches, arms); "all": everywhere; "auto":
+        not before an arm's first row, if earlier batches had 10 users per arm, nor after its last row, if it had so
+        many users there that at least 10 would have followed, unless the rule gave it up. A row without pulls says that
+        the arm was available.
         """
         days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
         rows = checked_summaries(pulls, means, variances, binary)
@@ -228,6 +238,8 @@ class ExperimentLog:
         log = cls.from_summaries(
             list(arm_place), told.pulls, told.means, None if binary else told.variances, binary=binary
         )
+        has_row = np.zeros(counts.shape, bool)
+        has_row[cells] = True
         log._set(
             metrics={name: pooled_metric(rows, each, cells[1], told) for name, each in others.items()},
             batches=Batches(
@@ -235,6 +247,8 @@ class ExperimentLog:
                 counts.astype(np.int64),
                 table(rows.means),
                 table(rows.variances),
+                checked_available(available, counts.astype(np.int64), has_row),
+                isinstance(available, str),
                 {name: Metric(*map(table, each)) for name, each in others.items()},
             ),
         )
@@ -266,9 +280,36 @@ class ExperimentLog:
         return None if self.rounds is None else self.rounds.batch_sizes
 
     @property
+    def batch_sums(self) -> Floats:
+        """The sum of each batch's rewards of each arm (batches, arms), where only batches are known."""
+        if self.batches is None:
+            raise InputError("this log is not a table of batches", where="batches")
+        sums: Floats = np.nan_to_num(self.batches.means * self.batches.pulls)
+        return np.rint(sums) if self.binary else sums
+
+    @property
     def unseen(self) -> list[str]:
         """Arms without a reward."""
         return [label for label, n in zip(self.labels, self.pulls, strict=True) if n == 0]
+
+    @property
+    def absences(self) -> list[str]:
+        """What to say about arms that were not available in every batch."""
+        if self.batches is None or self.batches.available.all():
+            return []
+        names, found, left = self.batches.names, [], []
+        for label, there in zip(self.labels, self.batches.available.T, strict=True):
+            first, *_, last = np.flatnonzero(there)[[0, -1]] if there.any() else (0, 0)
+            came = f" from {shorten(names[first])!r} on" if first > 0 else ""
+            went = f" until {shorten(names[last])!r}" if last + 1 < len(names) else ""
+            holes = "" if came or went or there.all() else " not always"
+            found += [f"{shorten(label)}{came}{went}{holes}"] * (not there.all())
+            left += [shorten(label)] * bool(went)
+        if not self.batches.guessed:
+            return [f"available only in some batches: {listed(found, 5)}"]
+        doubt = f"; a rule that hardly chose {listed(left, 5)} any more is taken to have given it up" if left else ""
+        other = "--available all says that they were there, without users"
+        return [f"available only in some batches, as the rows look: {listed(found, 5)} ({other}{doubt})"]
 
     @property
     def has_rewards(self) -> bool:
@@ -301,7 +342,8 @@ class ExperimentLog:
             parts = [rounds.arms, rounds.rewards] + ([] if rounds.propensities is None else [rounds.propensities])
             metrics = {name: [values] for name, values in rounds.metrics.items()}
         columns = {name: [[part] for part in metric] for name, metric in metrics.items()}
-        return fingerprint(self.labels, [[part] for part in parts], self.batch_sizes, columns)
+        available = None if self.batches is None else self.batches.available
+        return fingerprint(self.labels, [[part] for part in parts], self.batch_sizes, columns, available)
 
 
 Column = Iterable[NDArray[Any]]  # of numbers, in pieces
@@ -312,6 +354,7 @@ def fingerprint(
     columns: Iterable[Column],
     batch_sizes: Sequence[int] | None,
     metrics: Mapping[str, Iterable[Column]],
+    available: NDArray[np.bool_] | None = None,
 ) -> str:
     """The sha256 of a log's content."""
     digest = hashlib.sha256("\0".join(labels).encode("utf-8", "surrogatepass"))
@@ -325,6 +368,8 @@ def fingerprint(
 
     absorb(columns)
     digest.update(str(batch_sizes).encode() if batch_sizes else b"")
+    if available is not None and not available.all():
+        digest.update(np.packbits(available).tobytes())
     for name, parts in metrics.items():
         digest.update(name.encode("utf-8", "surrogatepass"))
         absorb(parts)

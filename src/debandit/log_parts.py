@@ -6,11 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
+from debandit.settings import AVAILABLE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _AT_ONCE = 2**16
+ENOUGH = 10  # pulls of an arm that are to be expected in a batch, so that having none tells something
 
 
 def in_pieces(count: int) -> Iterator[slice]:
@@ -88,6 +91,37 @@ def summarised_metric(arms: Ints, rewards: Floats, values: Floats, told: Summari
 def are_binary(values: Floats) -> bool:
     """Whether all are 0 or 1."""
     return all(((values[piece] == 0) | (values[piece] == 1)).all() for piece in in_pieces(len(values)))
+
+
+def checked_available(given: Any, pulls: Ints, told: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which arms were available in which batch (batches, arms), as it is `given`, or guessed from the table's rows."""
+    if isinstance(given, str):
+        checked_choice("available", given, AVAILABLE)
+        return _guessed_available(pulls, told) if given == AVAILABLE[0] else np.ones(pulls.shape, bool)
+    mask = np.asarray(given)
+    if mask.shape != pulls.shape or mask.dtype != np.bool_:
+        what = f"{pulls.shape[0]} batches and {pulls.shape[1]} arms need as many rows and columns of true and false"
+        raise InputError(what, where="available")
+    if (pulls[~mask] > 0).any():
+        batch, arm = np.argwhere((pulls > 0) & ~mask)[0] + 1
+        raise InputError(f"arm {arm} was pulled in batch {batch}, so it was available there", where="available")
+    return mask.copy()
+
+
+def _guessed_available(pulls: Ints, told: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """An arm came late if earlier batches were large enough to show it, and left if it would have had pulls later.
+
+    `told` are the batches in which it has a row; one without pulls says that it was there.
+    """
+    sizes, available = pulls.sum(axis=1), np.ones(pulls.shape, bool)
+    for arm in np.flatnonzero(told.any(axis=0)):
+        rows = np.flatnonzero(told[:, arm])
+        first, last = rows[0], rows[-1]
+        available[:first, arm] = not (sizes[:first] >= ENOUGH * pulls.shape[1]).any()
+        shared = pulls[last, arm] < sizes[last]
+        if shared and last + 1 < len(sizes) and pulls[last, arm] * sizes[last + 1] >= ENOUGH * sizes[last]:
+            available[last + 1 :, arm] = False
+    return available
 
 
 def pooled(rows: Summaries, arms: Ints, arm_count: int, binary: bool) -> Summaries:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 INTERVALS = ("auto", "pooled-t", "binary", "two-part", "wald", "none")
 MISSING = ("refuse", "drop")  # of `read_log`
+AVAILABLE = ("auto", "all")  # likewise, and of `ExperimentLog.from_batches`
 PERIODS = ("hour", "day", "week")
 BOOTSTRAP, RAO_BLACKWELL = METHODS = ("bootstrap", "rao-blackwell")
 

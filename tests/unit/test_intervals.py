@@ -10,7 +10,7 @@ from scipy import stats
 
 import debandit as db
 from debandit.intervals import Sample, binary, interval_of, mid_p_lower, pooled_t, two_part, wald
-from debandit.intervals.interval import _MEASURED
+from debandit.intervals.interval import _LONG_TAILED_SUMS, _MEASURED
 from debandit.settings import INTERVALS
 
 A, B, C = [1.0, 2.0, 4.0, 9.0], [0.0, 3.0], [5.0]
@@ -158,7 +158,7 @@ def test_many_experiments_at_once_are_those_one_by_one():
         (log_of([0, 2.0, 3.0, 1.0, 4.0], [1.5, 2, 4, 3, 5, 6]), "pooled-t", "neither"),  # 9 %
         (log_of([0, 2.0, 0, 1.0], [-1.0, 0]), "pooled-t", "neither"),
         (db.ExperimentLog.from_summaries("ab", [5, 4], [0.2, 0.5], binary=True), "binary", "0 or 1"),
-        (db.ExperimentLog.from_summaries("ab", [5, 4], [0.2, 7], [1, 2]), "wald", "only means and variances"),
+        (db.ExperimentLog.from_summaries("ab", [5, 4], [0.2, 7], [1, 2]), "pooled-t", "only means and variances"),
     ],
 )
 def test_auto_says_what_it_chose(log, name, why):
@@ -171,12 +171,31 @@ def test_auto_says_what_it_chose(log, name, why):
     assert (log.means < found.high).all()
 
 
+def test_pooled_t_of_means_and_variances_by_hand():
+    """2 x 2/3 degrees of freedom count for each pull but one, and the rest is the average variance of both arms.
+
+    With 5 and 4 pulls and sums of squares of 5 and 8: variances of 5/4 and 8/3, weighted 4 and 3.
+    """
+    log = db.ExperimentLog.from_summaries("ab", [5, 4], [0.2, 7], [1, 2])
+    found, average = interval_of(log), (4 * 5 / 4 + 3 * 8 / 3) / 7
+    for arm, (n, mean, squares) in enumerate([(5, 0.2, 5.0), (4, 7, 8.0)]):
+        own = 2 / 3 * (n - 1)
+        se = np.sqrt((2 * average + 2 / 3 * squares) / (2 + own) / n)
+        np.testing.assert_allclose(found.low[arm], mean - stats.t.ppf(1 - 0.035, 2 + own) * se, rtol=1e-12)
+        np.testing.assert_allclose(found.high[arm], mean + stats.t.ppf(1 - 0.015, 2 + own) * se, rtol=1e-12)
+    assert "of which only means and variances were known" in found.known
+    assert "known to fail" in interval_of(log, "wald").known
+    alone = db.ExperimentLog.from_summaries("ab", [1, 2], [0.2, 7], [0, 2])
+    assert "the scale of the interval is borrowed" in interval_of(alone).notes[0]
+    still = db.ExperimentLog.from_summaries("ab", [1, 2], [0.2, 7], [0, 0])
+    assert "rewards vary within no arm" in interval_of(still).notes[0]
+
+
 def test_what_does_not_suit_the_rewards_is_refused():
     summaries = db.ExperimentLog.from_summaries("ab", [5, 4], [0.2, 7], [1, 2])
     for log, name, message in [
         (log_of(A, B), "binary", "0/1"),
         (log_of([-1.0, 0], B), "two-part", "negative"),
-        (summaries, "pooled-t", "summaries"),
         (summaries, "two-part", "summaries"),
         (log_of(A, B), "bayes", "pooled-t"),
     ]:
@@ -294,11 +313,15 @@ def test_arms_never_pulled_have_no_interval():
 def test_what_is_said_of_coverage_was_measured():
     """It is what the table by family in docs/coverage.md has."""
     page = (Path(__file__).parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in page.partition("## By family")[2].split("\n")]
+    with_rewards, _, without = page.partition("## By family")[2].partition("## Where only sums are known")
+    rows, others = ([line.strip("| ").split(" | ") for line in part.split("\n")] for part in (with_rewards, without))
     found = {(row[0], row[1]): (row[3], row[7], row[5]) for row in rows if len(row) == 11}
+    sums = {row[0]: (row[3], row[7], row[5]) for row in others if len(row) == 11}
     names = {"other": "the four continuous families", "zeros": "zero-inflated", "binary": "binary"}
     for (interval, kind), (mean, share, worst) in _MEASURED.items():
-        assert found[names[kind], interval] == (f"{mean:.4f}", f"{100 * share:.1f} %", f"{worst:.4f}")
+        told = sums[names["other"]] if (interval, kind) == ("pooled-t", "summaries") else found[names[kind], interval]
+        assert told == (f"{mean:.4f}", f"{100 * share:.1f} %", f"{worst:.4f}")
+    assert sums["long-lognormal"][2] == f"{_LONG_TAILED_SUMS:.4f}"
 
 
 def test_a_result_says_which_interval_it_is_and_what_is_known():

@@ -1,7 +1,8 @@
 """Did this rule make this log, and are its rewards what debiasing assumes?
 
 `chosen` looks for choices that the rule never makes, `plausibility` whether those of a randomised rule are as random as
-it is, `counts` at the numbers of pulls, `reward_tests` at drift and dependence. `fit` is the record and its text.
+it is, `batch_counts` does both for the counts of batches, `counts` looks at the numbers of all pulls, `reward_tests` at
+drift and dependence. `fit` is the record and its text.
 """
 
 from collections.abc import Sequence
@@ -9,9 +10,19 @@ from concurrent.futures import Executor
 
 import numpy as np
 
+from debandit.checking.batch_counts import BatchCounts, batch_situation, compare_batches, explain_batch, judge_batches
 from debandit.checking.chosen import Choices, compare_choices, explain, situation
 from debandit.checking.counts import Counts, compare_counts
-from debandit.checking.fit import Fit, debias_warnings, of_choices, of_counts, of_rewards, refusal, reward_warnings
+from debandit.checking.fit import (
+    Fit,
+    Looked,
+    debias_warnings,
+    finding_of,
+    of_counts,
+    of_rewards,
+    refusal,
+    reward_warnings,
+)
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.checks import checked_seed, checked_whole
@@ -22,7 +33,7 @@ from debandit.readers import logs_of
 from debandit.simulation import enough_rounds
 from debandit.worlds import Unseen
 
-MOST_ROUNDS = 1000  # of a randomised rule: some need milliseconds for the probabilities of one round
+MOST_ROUNDS = 1000  # or batches, of a randomised rule: some need milliseconds for the probabilities of one round
 FEW_ROUNDS = 200  # the same before debiasing, which should not take much longer for it
 MOST_LOGS = 20  # longer lists are only searched for impossible choices of rules without randomness
 
@@ -39,8 +50,9 @@ def check(
     """Whether `policy` may have made the log.
 
     A rule without randomness must choose every logged arm, ties allowed. The choices of a randomised one, in at most
-    `rounds` rounds, give a p-value; it depends on the `seed`, because the method adds random numbers. Pull counts
-    decide only if nothing else can: if only they are known, or the rule does not say how likely its choices are.
+    `rounds` rounds, give a p-value; it depends on the `seed`, because the method adds random numbers. Large batches,
+    and tables of batches, are judged by the counts of each batch instead. Pull counts of the whole log decide only if
+    nothing else can: if only they are known, or the rule does not say how likely its choices are.
     `unseen=(mean, sd)` gives arms without a reward a world, as in `debias`; without it their counts are not compared.
     """
     declared = as_policy(policy)
@@ -50,16 +62,16 @@ def check(
     enough_rounds(rule, len(log.labels), log.horizon)
     if rule.binary_rewards and not log.binary:
         raise InputError(f"{rule.name} is a rule for 0/1 rewards, but the log has others", where="reward")
-    found = compare_choices(log, rule, checked_whole("rounds", rounds, 1, 10**9))
+    looked = _look(log, rule, checked_whole("rounds", rounds, 1, 10**9), seed)
     no_world = bool(log.unseen) and stand_in is None
-    if no_world and found is None:
+    if no_world and looked is None:
         raise Refused(
             f"no reward was logged for {listed(log.unseen)}, and only pull counts could tell whether the rule fits",
             where="arms",
             remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
         )
     counts = None if no_world else compare_counts(log, rule, seed, stand_in, threads)
-    return _fit(log, rule, found, counts, seed)
+    return _fit(log, rule, looked, counts)
 
 
 def check_before_debiasing(
@@ -79,36 +91,71 @@ def check_before_debiasing(
         if policy.randomised and not thorough:
             doubts.append([])
             continue
-        found = compare_choices(log, policy, FEW_ROUNDS)
-        impossible = found is not None and bool(found.impossible.any())
-        if impossible and not force:
-            raise refusal(_fit(log, policy, found, None, seed), f"log {place + 1}, " if len(logs) > 1 else "")
+        looked = _look(log, policy, FEW_ROUNDS, seed)
+        impossible = looked is not None and bool(looked.wrong)
+        if looked is not None and impossible and not force:
+            which = f"log {place + 1}, " if len(logs) > 1 else ""
+            raise refusal(_fit(log, policy, looked, None), f"{which}{looked.where}")
         if not thorough and not impossible:
             doubts.append([])
             continue
-        counts = None if found else compare_counts(log, policy, seed, unseen, threads, executor)
-        doubts.append(debias_warnings(_fit(log, policy, found, counts, seed)))
+        counts = None if looked else compare_counts(log, policy, seed, unseen, threads, executor)
+        doubts.append(debias_warnings(_fit(log, policy, looked, counts)))
     return doubts
 
 
-def _fit(log: ExperimentLog, policy: Policy, found: Choices | None, counts: Counts | None, seed: int) -> Fit:
-    bad = np.empty(0, np.int64) if found is None else np.flatnonzero(found.impossible)
-    wrong = () if found is None else tuple((found.rounds[bad] + 1).tolist())
-    judged = judge(found, np.random.default_rng(seed)) if found and policy.randomised and not wrong else None
+def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | None:
+    """What the batches or the rounds say, whichever suit; None if neither are known, or the rule cannot say."""
+    batches = compare_batches(log, policy, most)
+    if batches is not None:
+        return _look_at_batches(batches, log, policy, np.random.default_rng(seed))
+    rounds = compare_choices(log, policy, most)
+    return None if rounds is None else _look_at_rounds(rounds, log, policy, np.random.default_rng(seed))
+
+
+def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.random.Generator) -> Looked:
+    bad, size, labels = np.flatnonzero(found.impossible), len(found.arms), log.labels
+    wrong = tuple((found.rounds[bad] + 1).tolist())
+    judged = judge(found, rng) if policy.randomised and not wrong else None
+    which = "the first " if found.rounds[-1] == size - 1 else ""
+    name = "choices" if size == log.horizon else f"choices of {which}{size:,} rounds"
+    finding = finding_of(name, "round", judged, [f"{t:,}" for t in wrong], size)
+    if not wrong:
+        return Looked("round", size, wrong, "", "", (), judged, finding)
+    shown = explain(found, bad[0], policy, labels), tuple(situation(found, bad[0], labels))
+    return Looked("round", size, wrong, f"round {wrong[0]:,}", *shown, judged, finding)
+
+
+def _look_at_batches(found: BatchCounts, log: ExperimentLog, policy: Policy, rng: np.random.Generator) -> Looked:
+    bad, size, labels = np.flatnonzero(found.impossible), len(found.batches), log.labels
+    wrong = tuple((found.batches[bad] + 1).tolist())
+    judged = judge_batches(found, labels, rng) if policy.randomised and not wrong else None
+    of_all = "" if size == found.total else f" of {found.total:,}"
+    names = [found.names[i].removeprefix("batch ") for i in bad]
+    finding = finding_of(f"counts of {size:,}{of_all} batches", "batch", judged, names, size)
+    if not wrong:
+        return Looked("batch", size, wrong, "", "", (), judged, finding)
+    shown = explain_batch(found, bad[0], labels), tuple(batch_situation(found, bad[0], labels))
+    return Looked("batch", size, wrong, found.names[bad[0]], *shown, judged, finding)
+
+
+def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None) -> Fit:
+    judged, wrong = (looked.judged, looked.wrong) if looked else (None, ())
     rewards = examine_rewards(log)
     return Fit(
         policy=str(policy),
         arm_count=len(log.labels),
         horizon=log.horizon,
-        rounds_checked=0 if found is None else len(found.arms),
-        p_value=0.0 if wrong else judged.p_value if judged else counts.p_value if counts and not found else 1.0,
+        rounds_checked=looked.size if looked and looked.unit == "round" else 0,
+        batches_checked=looked.size if looked and looked.unit == "batch" else 0,
+        p_value=0.0 if wrong else judged.p_value if judged else counts.p_value if counts and not looked else 1.0,
         mismatches=wrong,
-        first_mismatch=explain(found, bad[0], policy, log.labels) if found and wrong else "",
-        situation=tuple(situation(found, bad[0], log.labels)) if found and wrong else (),
+        first_mismatch=looked.explained if looked else "",
+        situation=looked.situation if looked else (),
         log_likelihood=judged and judged.log_likelihood,
         expected_log_likelihood=judged and judged.expected,
         findings=(
-            *([of_choices(found, judged, wrong, log.horizon)] if found else []),
+            *([looked.finding] if looked else []),
             *([of_counts(counts)] if counts else []),
             *of_rewards(rewards),
         ),

@@ -35,10 +35,15 @@ class Choices(NamedTuple):
     @property
     def impossible(self) -> NDArray[np.bool_]:
         """Rounds whose arm the rule never chooses, whatever it does with ties."""
-        highest = self.scores.max(axis=-1)
-        tied = _at(self.scores, self.arms) >= highest - SAME * np.maximum(np.abs(highest), 1e-300)
+        tied = among_highest(self.scores)[np.arange(len(self.arms)), self.arms]
         never: NDArray[np.bool_] = (self.logged < IMPOSSIBLE) & ~tied
         return never
+
+
+def among_highest(scores: Floats) -> NDArray[np.bool_]:
+    """Which arms (..., K) have the highest score, or nearly so."""
+    highest = scores.max(axis=-1, keepdims=True)
+    return np.asarray(scores >= highest - SAME * np.maximum(np.abs(highest), 1e-300))
 
 
 def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Choices | None:

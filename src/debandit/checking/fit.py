@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from debandit.checking.chosen import Choices
 from debandit.checking.counts import Counts
 from debandit.checking.plausibility import Plausibility
 from debandit.checking.reward_tests import RewardTests
@@ -15,6 +14,7 @@ WARNED = 0.01  # below it `debias` warns
 
 _TESTS = (Column("test", "test", "text"), Column("p_value", "p", "number"), Column("finding", "finding", "text"))
 _SITUATION = (Column("arm", "arm", "text"), Column("pulls", "pulls", "count"), Column("mean", "mean", "number"))
+_IN_BATCH = (Column("expected", "expected", "number"), Column("taken", "in the batch", "count"))
 _SCORE, _CHANCE = Column("score", "score", "number"), Column("probability", "probability", "number")
 _LOGGED = Column("logged", "logged", "mark")
 _MOST_ARMS = 10
@@ -22,6 +22,11 @@ _MOST_ARMS = 10
 REMEDY = (
     "What to do: compare the rule's options with the code that ran, give the arms in the rule's order (--arms), name "
     "the column of the time if the rows are not sorted (--time), and make sure that no round is missing or was added."
+)
+REMEDY_OF_BATCHES = (
+    "What to do: compare the rule's options (priors, initial pulls, floors) with the code that ran, give the arms in "
+    "the rule's order (--arms), and make sure that the batches are those after which the rule heard of its rewards, in "
+    "the order of time, with all of their rounds and no others."
 )
 REMEDY_OF_COUNTS = (
     "What to do: compare the rule's options (priors, burn-in, batches) with the code that ran, and make sure that the "
@@ -37,6 +42,19 @@ class Finding(NamedTuple):
     finding: str
 
 
+class Looked(NamedTuple):
+    """What was found by looking at rounds, or at batches, one by one."""
+
+    unit: Literal["round", "batch"]
+    size: int  # the number of them
+    wrong: tuple[int, ...]  # those that the rule never makes, counted from 1
+    where: str  # the first of them
+    explained: str
+    situation: tuple[dict[str, Any], ...]
+    judged: Plausibility | None  # of a randomised rule
+    finding: Finding
+
+
 @dataclass(frozen=True)
 class Fit:
     """How a log looks under a rule."""
@@ -44,11 +62,12 @@ class Fit:
     policy: str
     arm_count: int
     horizon: int
-    rounds_checked: int  # 0 if the choices could not be judged one by one
+    rounds_checked: int  # 0 if the choices were not judged one by one
+    batches_checked: int  # 0 if they were not judged batch by batch
     p_value: float  # of what decides: 0 if the log is impossible, 1 if a rule without randomness chose every arm
-    mismatches: tuple[int, ...]  # rounds, counted from 1, whose arm the rule never chooses
+    mismatches: tuple[int, ...]  # rounds or batches, counted from 1, that the rule never makes
     first_mismatch: str  # in words, or empty
-    situation: tuple[dict[str, Any], ...]  # what the rule knew of each arm before that round
+    situation: tuple[dict[str, Any], ...]  # what the rule knew of each arm before that
     log_likelihood: float | None  # of the choices of a randomised rule
     expected_log_likelihood: float | None
     findings: tuple[Finding, ...]
@@ -87,7 +106,15 @@ class Fit:
     @property
     def remedy(self) -> str:
         """What to look at if the rule does not fit."""
-        return REMEDY if self.rounds_checked else REMEDY_OF_COUNTS
+        return REMEDY if self.rounds_checked else REMEDY_OF_BATCHES if self.batches_checked else REMEDY_OF_COUNTS
+
+    @property
+    def never(self) -> str:
+        """What the rule does not do, in a few words."""
+        count = f"{len(self.mismatches):,} of"
+        if self.batches_checked:
+            return f"makes the counts of {count} {self.batches_checked:,} batches"
+        return f"makes {count} {self.rounds_checked:,} choices"
 
     def scores(self) -> str:
         """The first mismatch as a table; of very many arms the logged one and the highest ones."""
@@ -97,17 +124,13 @@ class Fit:
         key = _SCORE if by_score else _CHANCE
         first = sorted(self.situation, key=lambda row: (not row["logged"], -row[key.key]))[:_MOST_ARMS]
         rows = [row for row in self.situation if row in first]
-        return render(rows, (*_SITUATION, key, _LOGGED), 4)
+        return render(rows, (*_SITUATION, key, *(_IN_BATCH if self.batches_checked else ()), _LOGGED), 4)
 
 
-def of_choices(found: Choices, judged: Plausibility | None, wrong: tuple[int, ...], horizon: int) -> Finding:
-    """The finding on the rounds that were looked at."""
-    count = len(found.arms)
-    which = "the first " if found.rounds[-1] == count - 1 else ""
-    name = "choices" if count == horizon else f"choices of {which}{count:,} rounds"
+def finding_of(name: str, what: str, judged: Plausibility | None, wrong: list[str], count: int) -> Finding:
+    """The finding on choices or counts; `wrong` are the names of those that the rule never makes."""
     if wrong:
-        text = f"the rule never makes {len(wrong):,} of {count:,}: in round {listed([f'{t:,}' for t in wrong], 5)}"
-        return Finding(name, None, text)
+        return Finding(name, None, f"the rule never makes {len(wrong):,} of {count:,}: in {what} {listed(wrong, 5)}")
     if judged is None:
         return Finding(name, None, f"the rule makes all {count:,} of them, ties allowed")
     text = f"log-likelihood {judged.log_likelihood:.1f}, expected {judged.expected:.1f}"
@@ -155,7 +178,7 @@ def reward_warnings(tests: RewardTests) -> list[str]:
 def debias_warnings(fit: Fit) -> list[str]:
     """What stays in the result of `debias`."""
     if fit.mismatches:
-        what = f"forced: {fit.policy} never makes {len(fit.mismatches):,} of {fit.rounds_checked:,} choices of the log"
+        what = f"forced: {fit.policy} never {fit.never} of the log"
         return [f"{what}, so the correction is that of another experiment; {fit.first_mismatch}", *fit.warnings]
     if fit.p_value < WARNED:
         test = fit.findings[0]
@@ -164,9 +187,8 @@ def debias_warnings(fit: Fit) -> list[str]:
     return list(fit.warnings)
 
 
-def refusal(fit: Fit, which: str) -> Refused:
+def refusal(fit: Fit, where: str) -> Refused:
     """Why `debias` does not go on."""
-    choices = f"{len(fit.mismatches):,} of {fit.rounds_checked:,} choices"
-    what = f"{fit.policy} cannot have made this log: it never makes {choices}"
-    ways_out = [fit.first_mismatch, fit.scores(), REMEDY, "To go on in spite of it: --force, in Python force=True."]
-    return Refused(what, where=f"{which}round {fit.mismatches[0]:,}", remedy="\n".join(ways_out))
+    what = f"{fit.policy} cannot have made this log: it never {fit.never}"
+    ways_out = [fit.first_mismatch, fit.scores(), fit.remedy, "To go on in spite of it: --force, in Python force=True."]
+    return Refused(what, where=where, remedy="\n".join(ways_out))

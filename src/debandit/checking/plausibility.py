@@ -32,39 +32,39 @@ class Plausibility(NamedTuple):
 
 def judge(found: Choices, rng: np.random.Generator) -> Plausibility:
     """Compare the logged choices with others, drawn with the probabilities that the rule had in each round."""
-    chances = _shares(np.where(found.chances < IMPOSSIBLE, 0.0, found.chances))  # 1e-310 divides badly
+    chances = shares(np.where(found.chances < IMPOSSIBLE, 0.0, found.chances))  # 1e-310 divides badly
     free = ~forced(chances.max(axis=-1))
     chances, chosen = chances[free], found.arms[free]
     logs = np.log(chances, out=np.zeros(chances.shape), where=chances > 0)
     likelihood, expected = logs[np.arange(len(chosen)), chosen].sum(), (chances * logs).sum()
     if not len(chosen):
         return Plausibility(1.0, "", 0.0, 0.0)
-    rivals = _rivals(chances, found.means[free], _previous(found)[free])
+    again = {"repeat the arm of the round before more than the rule": shares(chances * (1 + _previous(found)[free]))}
+    others = rivals(chances, found.means[free]) | again
     order = np.argsort(-chances, axis=-1, kind="stable")
-    ratios = np.stack([_log_ratio(rival, chances) for rival in rivals.values()])
+    ratios = np.stack([log_ratio(rival, chances) for rival in others.values()])
     by_rank = np.take_along_axis(chances, order, axis=-1), np.take_along_axis(ratios, order[None], axis=-1)
     logged = np.argmax(order == chosen[:, None], axis=-1)
     p_value, worst = smallest_share(_statistics(*by_rank, logged, DRAWS, rng))
     if p_value < PROMISING:
         p_value, worst = smallest_share(_statistics(*by_rank, logged, MORE_DRAWS, rng))
-    return Plausibility(p_value, [*rivals, OTHERWISE][worst], float(likelihood), float(expected))
+    return Plausibility(p_value, [*others, OTHERWISE][worst], float(likelihood), float(expected))
 
 
-def _rivals(chances: Floats, means: Floats, previous: Floats) -> dict[str, Floats]:
+def rivals(chances: Floats, means: Floats) -> dict[str, Floats]:
     """What else may have made the choices, as probabilities: likelihood ratios against these are the best tests."""
     arm_count = chances.shape[-1]
     highest = np.argmax(np.where(np.isnan(means), np.inf, means), axis=-1)  # an arm without a pull comes first
     return {
-        "explore more than the rule": _shares(np.sqrt(chances)),
-        "explore less than the rule": _shares(chances**2),
+        "explore more than the rule": shares(np.sqrt(chances)),
+        "explore less than the rule": shares(chances**2),
         "follow the highest mean more than the rule": 0.95 * np.eye(arm_count)[highest] + 0.05 / arm_count,
-        "repeat the arm of the round before more than the rule": _shares(chances * (1 + previous)),
     }
 
 
-def _shares(weights: Floats) -> Floats:
-    shares: Floats = weights / weights.sum(axis=-1, keepdims=True)
-    return shares
+def shares(weights: Floats) -> Floats:
+    """Weights as probabilities."""
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def _previous(found: Choices) -> Floats:
@@ -72,7 +72,8 @@ def _previous(found: Choices) -> Floats:
     return np.asarray(found.previous[:, None] == np.arange(found.chances.shape[-1]), dtype=np.float64)
 
 
-def _log_ratio(rival: Floats, chances: Floats) -> Floats:
+def log_ratio(rival: Floats, chances: Floats) -> Floats:
+    """What each choice adds to the log-likelihood ratio."""
     ratios = np.divide(rival, chances, out=np.ones(chances.shape), where=(chances > 0) & (rival > 0))
     return np.log(ratios).round(12)  # what is 0 but for rounding is no statistic
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.log import ExperimentLog
+from debandit.log import Batches, ExperimentLog
+from debandit.log_parts import in_pieces
 
 FEWEST_PULLS = 10
 
@@ -19,7 +20,7 @@ class RewardTest(NamedTuple):
 
     arm: str
     correlation: float
-    p_value: float  # for all arms and both kinds of tests together
+    p_value: float  # for all arms and kinds of tests together
 
 
 class RewardTests(NamedTuple):
@@ -30,32 +31,68 @@ class RewardTests(NamedTuple):
 
 
 def examine_rewards(log: ExperimentLog) -> RewardTests:
-    """Correlate every arm's rewards with time, and with the arm's reward before."""
+    """Correlate every arm's rewards with time, and with the arm's reward before; of batches only with time."""
+    if log.batches is not None:
+        return RewardTests(_drift_over_batches(log, log.batches), None)
     if log.rounds is None:
         return RewardTests(None, None)
-    rounds = [np.flatnonzero(log.rounds.arms == arm) for arm in range(len(log.labels))]
-    series = [(label, at, log.rounds.rewards[at]) for label, at in zip(log.labels, rounds, strict=True)]
-    series = [(label, at, values) for label, at, values in series if len(at) >= FEWEST_PULLS and np.ptp(values) > 0]
-    tests = 2 * len(series)
-    drifts = [RewardTest(label, *_drift(at, values, tests)) for label, at, values in series]
-    dependences = [RewardTest(label, *_dependence(values, tests)) for label, _, values in series]
-    return RewardTests(*(min(each, key=lambda test: test.p_value, default=None) for each in (drifts, dependences)))
+    drifts, dependences = _correlations(log.rounds.arms, log.rounds.rewards, log.pulls, np.nan_to_num(log.means))
+    tested = np.flatnonzero((log.pulls >= FEWEST_PULLS) & (log.variances > 0))
+    found = [
+        [RewardTest(log.labels[arm], r[arm], p_value(r[arm], int(log.pulls[arm]), 2 * len(tested))) for arm in tested]
+        for r, p_value in ((drifts.tolist(), _p_value), (dependences.tolist(), _p_value_of_dependence))
+    ]
+    return RewardTests(*(min(each, key=lambda test: test.p_value, default=None) for each in found))
 
 
-def _drift(rounds: Ints, rewards: Floats, tests: int) -> tuple[float, float]:
+def _correlations(arms: Ints, rewards: Floats, pulls: Ints, means: Floats) -> tuple[Floats, Floats]:
+    """The correlations of each arm's rewards with time and with the arm's reward before, in pieces of the log."""
+    when, times, drift, squares, products, last = np.zeros((6, len(pulls)))
+    for piece in in_pieces(len(arms)):
+        np.add.at(when, arms[piece], np.arange(piece.start, piece.stop, dtype=np.float64))
+    middle = when / np.maximum(pulls, 1)
+    for piece in in_pieces(len(arms)):
+        order = np.argsort(arms[piece], kind="stable")  # the rewards of an arm one after the other
+        arm = arms[piece][order]
+        time, error = piece.start + order - middle[arm], rewards[piece][order] - means[arm]
+        starts = np.append(True, np.diff(arm) > 0)
+        before = np.where(starts, last[arm], np.append(0.0, error[:-1]))
+        last[arm[np.append(starts[1:], True)]] = error[np.append(starts[1:], True)]
+        for total, added in ((times, time**2), (drift, time * error), (squares, error**2), (products, before * error)):
+            np.add.at(total, arm, added)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return drift / np.sqrt(times * squares), products / squares
+
+
+def _drift_over_batches(log: ExperimentLog, batches: Batches) -> RewardTest | None:
+    """The arm whose rewards are the most correlated with the number of their batch.
+
+    The batches' pulls, means and variances are enough for that: it is what their rewards would give.
+    """
+    pulls, means = batches.pulls.astype(np.float64), np.nan_to_num(batches.means)
+    counts = np.maximum(pulls.sum(axis=0), 1)
+    numbers = np.arange(len(pulls))[:, None] - (np.arange(len(pulls)) @ pulls / counts)
+    errors = means - (pulls * means).sum(axis=0) / counts
+    times, products = (pulls * numbers**2).sum(axis=0), (pulls * numbers * errors).sum(axis=0)
+    squares = (pulls * (np.nan_to_num(batches.variances) + errors**2)).sum(axis=0)
+    tested = np.flatnonzero((counts >= FEWEST_PULLS) & (times > 0) & (squares > 0))
+    correlations = {arm: float(products[arm] / np.sqrt(times[arm] * squares[arm])) for arm in tested}
+    found = [
+        RewardTest(log.labels[arm], r, _p_value(r, int(counts[arm]), len(tested))) for arm, r in correlations.items()
+    ]
+    return min(found, key=lambda test: test.p_value, default=None)
+
+
+def _p_value(r: float, count: int, tests: int) -> float:
     """The t-test of the slope."""
     from debandit.special import stdtr
 
-    freedom = len(rewards) - 2
-    r = float(np.corrcoef(rounds, rewards)[0, 1])
-    t = abs(r) * np.sqrt(freedom / max(1 - r * r, 1e-300))
-    return r, min(1.0, tests * 2 * float(stdtr(freedom, -t)))
+    t = abs(r) * np.sqrt((count - 2) / max(1 - r * r, 1e-300))
+    return min(1.0, tests * 2 * float(stdtr(count - 2, -t)))
 
 
-def _dependence(rewards: Floats, tests: int) -> tuple[float, float]:
-    """The first autocorrelation, which is -1/n on average and varies by about 1/n if there is no dependence."""
+def _p_value_of_dependence(r: float, count: int, tests: int) -> float:
+    """The first autocorrelation is -1/n on average and varies by about 1/n if there is no dependence."""
     from debandit.special import ndtr
 
-    count, deviations = len(rewards), rewards - rewards.mean()
-    r = float(deviations[1:] @ deviations[:-1] / (deviations @ deviations))
-    return r, min(1.0, tests * 2 * float(ndtr(-abs(r + 1 / count) * np.sqrt(count))))
+    return min(1.0, tests * 2 * float(ndtr(-abs(r + 1 / count) * np.sqrt(count))))

@@ -18,7 +18,7 @@ from debandit.cli.options import (
     where_to_work,
 )
 from debandit.errors import InputError, printable
-from debandit.settings import MISSING, checked_options
+from debandit.settings import AVAILABLE, MISSING, checked_options
 
 Columns = dict[str, Any]
 
@@ -114,7 +114,8 @@ def _typed(log: tuple[str, ...], columns: Columns) -> str:
 
 def _as_typed(columns: Columns) -> list[str]:
     """The options that name columns, as one types them."""
-    told = {name: value for name, value in columns.items() if value and (name, value) != ("missing", MISSING[0])}
+    usual = {"missing": MISSING[0], "available": AVAILABLE[0]}
+    told = {name: value for name, value in columns.items() if value and value != usual.get(name)}
     metrics = [("metric", metric) for metric in told.pop("metrics", ())]
     arms = [("arms", ",".join(told.pop("arms")))] if "arms" in told else []
     return [f"--{name} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]

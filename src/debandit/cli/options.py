@@ -9,7 +9,7 @@ import click
 
 from debandit.checks import checked_choice, checked_whole
 from debandit.errors import InputError, printable, shorten
-from debandit.settings import MISSING, OPTIONS, PERIODS
+from debandit.settings import AVAILABLE, MISSING, OPTIONS, PERIODS
 
 if TYPE_CHECKING:
     from debandit.log import ExperimentLog
@@ -151,13 +151,32 @@ def log_file(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_columns(**given: Any) -> None:
-        names = ("arm", "reward", "time", "arms", "batch", "batch_by", "missing", "metrics", "query", *_COUNTS)
+        names = (
+            "arm",
+            "reward",
+            "time",
+            "arms",
+            "batch",
+            "batch_by",
+            "missing",
+            "available",
+            "metrics",
+            "query",
+            *_COUNTS,
+        )
         columns = {name: given.pop(name) for name in names if name in given}
         log = _log_or_database(given.pop("log"), given.pop("database"), columns["query"])
         command(log=log, columns=columns | {"arms": _labels_of(columns["arms"])}, **given)
 
     for option in (
         *(click.option(f"--{name}", metavar="COLUMN", help=text) for name, text in reversed(_COUNTS.items())),
+        click.option(
+            "--available",
+            type=click.Choice(AVAILABLE),
+            default=AVAILABLE[0],
+            show_default=True,
+            help="Of counts per batch: all arms were there always, or as the rows look.",
+        ),
         click.option(
             "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
         ),

@@ -6,6 +6,7 @@ Wrappers fill in this record, and its functions serve all who play or replay rul
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
 
@@ -26,6 +27,7 @@ class Conditions(NamedTuple):
     ends: Ints = np.empty(0, np.int64)  # rounds after which it hears of rewards, the last one the horizon; or none
     floor: float = 0.0  # with this probability a free choice is replaced by a uniform one
     commit: bool = False  # the first free choice is kept for good
+    available: NDArray[np.bool_] = np.empty((0, 0), bool)  # which arms are, in which batch; or none: all are
 
     @property
     def wrapped(self) -> bool:
@@ -41,6 +43,16 @@ class Conditions(NamedTuple):
     def in_large_batches(self) -> bool:
         """Whether it only ever hears of many rewards at once."""
         return len(self.ends) > 0 and bool(self.ends[-1] >= LARGE * len(self.ends))
+
+    def present(self, batch: int, arm_count: int) -> NDArray[np.bool_]:
+        """The arms that are available in a batch (K,)."""
+        return self.available[batch] if len(self.available) else np.ones(arm_count, bool)
+
+    @property
+    def first_turns(self) -> int:
+        """The first rounds in which the arms take turns, as many for each arm that is available then."""
+        there = self.available[0] if len(self.available) else np.ones(1, bool)
+        return self.turns * int(there.sum()) // len(there)
 
     def known(self, horizon: int) -> Ints:
         """The number of rounds that the rule has heard of before each round, of shape (horizon,)."""

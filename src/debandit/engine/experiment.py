@@ -4,7 +4,7 @@ import functools
 from typing import NamedTuple, Protocol
 
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import Floats, Ints, RuleData, WorldData
+from debandit.engine.data import Floats, Ints, Rounds, RuleData, WorldData
 from debandit.engine.kernels import KernelName, ObjectKernel
 from debandit.engine.streams import Words, stream_keys
 
@@ -22,6 +22,10 @@ class Rule(Protocol):
     def by_totals(self) -> bool:
         """Whether its chances follow from totals alone."""
 
+    @property
+    def knows_arms(self) -> bool:
+        """Whether it has parameters for each arm, so that it must be asked about all of them."""
+
     def __hash__(self) -> int: ...
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
@@ -34,7 +38,7 @@ class Rule(Protocol):
     def core(self) -> "Rule":
         """The rule itself, without what is around it."""
 
-    def free_chances(self, t: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The chances of each arm where nothing is prescribed, if it goes by totals and has heard of t rounds."""
 
 

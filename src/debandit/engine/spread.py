@@ -27,7 +27,7 @@ from debandit.engine.processes import can_be_sent, may_start_processes, process_
 from debandit.engine.rounds import play_rounds
 from debandit.engine.runs import ALL, NOTHING_MORE, TOTALS, Tally, Wish, tallied
 from debandit.engine.steps import can_commit, can_step, commit, step
-from debandit.errors import work_elsewhere
+from debandit.errors import InputError, work_elsewhere
 
 BLOCK = 256
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
@@ -54,6 +54,13 @@ def play(
         return Played(commit(experiment, who, kept), *no_rounds(len(who)))
     if not paths and can_step(experiment):
         return Played(step(experiment, who, kept, stop), *no_rounds(len(who)))
+    if len(experiment.conditions.available):
+        raise InputError(
+            "some arms were not always available, so only counts and sums of whole batches can be simulated"
+            + ("" if paths else ", which this world does not draw"),
+            where="paths" if paths else "world",
+            remedy="Use the world auto, or say that all arms were available: --available all.",
+        )
     return play_rounds(experiment, who, kept, paths, stop)
 
 

@@ -7,15 +7,14 @@ Explore-then-commit is two steps. For normal rewards only: sums of 0/1 rewards t
 take in the compiled loop.
 """
 
-import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, WorldData
 from debandit.engine.experiment import Experiment
+from debandit.engine.planning import Asked, Stretch, free_chances, prescribed_pulls, stretches
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import Words, generators, normals, run_words, uniforms
 
@@ -25,10 +24,18 @@ _NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
 
 
 def can_step(experiment: Experiment) -> bool:
-    """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn."""
+    """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn.
+
+    Where arms are not always available, there is no other way, whatever the size of the batches.
+    """
     conditions, ends = experiment.conditions, experiment.conditions.ends
     large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
-    return large and experiment.policy.by_totals and not conditions.commit and _drawable(experiment.world)
+    return (
+        (large or len(conditions.available) > 0)
+        and experiment.policy.by_totals
+        and not conditions.commit
+        and _drawable(experiment.world)
+    )
 
 
 def _drawable(world: WorldData) -> bool:
@@ -50,14 +57,13 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     variance = experiment.variance[who[:, 0]]
     table = np.zeros((kept, len(who), experiment.arm_count))
     heard, known, ends = table[:2].copy(), 0, set(conditions.ends.tolist())
-    breaks = {0, horizon, min(conditions.turns, horizon), min(conditions.uniform, horizon)}
-    for start, end in itertools.pairwise(sorted(breaks | ends)):
+    for here in stretches(conditions, horizon):
         if stop[0]:
             break
-        counts = _counts(experiment, conditions, draws, start, end, table[0], heard, known)
-        add_pulls(table, draws.rewards(counts, kept, start), draws.means, variance)
-        if end in ends:
-            heard, known = table[:2].copy(), end
+        counts = _counts(experiment, draws, here, table[0], heard, known)
+        add_pulls(table, draws.rewards(counts, kept, here.start), draws.means, variance)
+        if here.end in ends:
+            heard, known = table[:2].copy(), here.end
     return table.swapaxes(1, 2).copy()
 
 
@@ -94,44 +100,18 @@ class _Draws(NamedTuple):
         return np.array([draw(random, i) for i, random in enumerate(self.random)], np.float64).reshape(self.means.shape)
 
 
-def _counts(
-    experiment: Experiment,
-    conditions: Conditions,
-    draws: _Draws,
-    start: int,
-    end: int,
-    pulls: Floats,
-    heard: Floats,
-    known: int,
-) -> Ints:
-    """How often each arm is pulled from round `start` until before round `end`, in every run (runs, K)."""
-    runs, arm_count, opening = np.arange(len(pulls)), pulls.shape[1], conditions.opening
-    left = np.full(len(runs), end - start)
-    if end <= conditions.turns:
-        return _turns(left, end, arm_count)
-    if end <= conditions.uniform:
-        return draws.multinomial(runs, left, np.full(pulls.shape, 1 / arm_count))
-    lacking = np.maximum(opening - pulls, 0).astype(np.int64)
-    counts: Ints = np.diff(np.minimum(lacking.cumsum(axis=1), left[:, None]), axis=1, prepend=0)
-    left = left - counts.sum(axis=1)
-    waits = (heard[0] < opening).any(axis=1)
-    counts[waits] += _turns(left[waits], end, arm_count)
-    free = np.flatnonzero(~waits & (left > 0))
+def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, heard: Floats, known: int) -> Ints:
+    """How often each arm is pulled in a stretch of rounds, in every run (runs, K)."""
+    conditions = experiment.conditions
+    counts = prescribed_pulls(conditions, here, pulls, heard[0])
+    left = here.end - here.start - counts.sum(axis=1)
+    free = np.flatnonzero(left > 0)
     if len(free):
-        rule, totals = experiment.policy.core, (heard[0, free].astype(np.int64), heard[1, free])
-        chances = conditions.planned(rule.free_chances(known, *totals, experiment.horizon), np.full(len(free), FREE))
-        counts[free] += draws.multinomial(free, left[free], chances)
+        present = conditions.present(here.batch, experiment.arm_count)
+        asked = Asked(known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
+        chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
+        counts[np.ix_(free, present)] += draws.multinomial(free, left[free], chances[:, present])
     return counts
-
-
-def _turns(left: Ints, end: int, arm_count: int) -> Ints:
-    """How often it is each arm's turn in this many rounds before `end`."""
-    arms = np.arange(arm_count)
-
-    def before(t: Ints | int) -> Ints:
-        return np.asarray((t - arms + arm_count - 1) // arm_count)
-
-    return before(end) - before((end - left)[:, None])
 
 
 def can_commit(experiment: Experiment) -> bool:

@@ -81,6 +81,14 @@ def mid_p_lower(pulls: Floats, wins: Floats, tail: float) -> Floats:
     return limits
 
 
+class Sums(NamedTuple):
+    """The same three of experiments whose rewards are not known."""
+
+    pulls: Floats
+    means: Floats
+    squares: Floats
+
+
 class PooledT(NamedTuple):
     """Limits per arm, and the skewness and kurtosis that all arms of an experiment share."""
 
@@ -90,26 +98,28 @@ class PooledT(NamedTuple):
     kurtosis: Floats
 
 
-def pooled_t(sample: Sample, level: float) -> PooledT:
+def pooled_t(sample: Sample | Sums, level: float) -> PooledT:
     """A t interval around the sample mean that does not believe the small spread of a starved, skewed arm.
 
     The sampling variance of a variance is (kurtosis - 1)/n of its square, so an observation counts for 2/(kurtosis - 1)
     degrees of freedom only, and the rest is borrowed from the other arms. Skewness shifts the limits. 70 % of the error
-    is allowed below and 30 % above, because the means are biased downward. NaN if rewards vary within no arm.
+    is allowed below and 30 % above, because the means are biased downward. NaN if rewards vary within no arm. Where
+    only sums are known, the skewness is taken to be 0 and the kurtosis 3.
     """
     from debandit.special import ndtri, stdtrit
 
+    n, means, squares = sample.pulls, sample.means, sample.squares
     with np.errstate(invalid="ignore", divide="ignore"):
-        g, kappa = _shape(sample)
-        n, weight = sample.pulls, np.clip(2 / (1.5 * (kappa - 1)), 0.04, 1.0)[:, None]
+        g, kappa = _shape(sample) if isinstance(sample, Sample) else (np.zeros(len(n)), np.full(len(n), 3.0))
+        weight = np.clip(2 / (1.5 * (kappa - 1)), 0.04, 1.0)[:, None]
         own = weight * (n - 1)
-        v, df = (2 * pooled_variance(sample, 20) + weight * sample.squares) / (2 + own), 2 + own
+        v, df = (2 * pooled_variance(sample, 20) + weight * squares) / (2 + own), 2 + own
         se = np.where((v > 0) & (n > 0), np.sqrt(v / n), np.nan)
         share, a = own / (2 + own), g[:, None] / np.sqrt(n)
         shift = -share * a / 2 + a * (1 - 3 * share) / 6 * (ndtri((1 + level) / 2) ** 2 - 1)
         below, above = stdtrit(df, 1 - 0.7 * (1 - level)), stdtrit(df, 1 - 0.3 * (1 - level))
-        low = sample.means - (below + np.clip(shift, -0.4 * below, 0.4 * below)) * se
-        high = sample.means + (above - np.clip(shift, -0.6 * above, 0.0)) * se
+        low = means - (below + np.clip(shift, -0.4 * below, 0.4 * below)) * se
+        high = means + (above - np.clip(shift, -0.6 * above, 0.0)) * se
     return PooledT(low, high, g, kappa)
 
 
@@ -124,7 +134,7 @@ def moderated_t(sample: Sample, level: float) -> tuple[Floats, Floats]:
     return sample.means - half, sample.means + half
 
 
-def pooled_variance(sample: Sample, cap: int) -> Floats:
+def pooled_variance(sample: Sample | Sums, cap: int) -> Floats:
     """The average of the arms' variances, of shape (experiments, 1); no arm counts for more than `cap` pulls."""
     spare = np.maximum(sample.pulls - 1, 0.0)
     weights = np.minimum(spare, cap)

@@ -29,6 +29,7 @@ class FixedWeights(SelectRule):
 
     name: ClassVar[str] = "fixed_weights"
     randomised: ClassVar[bool] = True
+    knows_arms: ClassVar[bool] = True
     weights: tuple[float, ...]
     initial_pulls = 0  # pulls teach it nothing
 

@@ -6,15 +6,17 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from debandit.checks import check_fields
 from debandit.engine.binding import class_of
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData
 from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
+from debandit.engine.planning import expected_pulls
 from debandit.errors import InputError
-from debandit.log import ExperimentLog
+from debandit.log import Batches, ExperimentLog
+from debandit.log_parts import ENOUGH
 from debandit.policies.choices import chances_under, index_chances, index_scores
 from debandit.policies.history import History, Replay
 
@@ -29,6 +31,7 @@ class Policy(ABC):
 
     name: ClassVar[str]
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
+    knows_arms: ClassVar[bool] = False  # it has parameters for each arm, and is asked about all arms or none
     randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
 
     def __post_init__(self) -> None:
@@ -66,10 +69,23 @@ class Policy(ABC):
 
     def in_log(self, log: ExperimentLog) -> "Policy":
         """The rule as it ran in this log's batches, if it has any."""
+        ran = self.in_batches(log)
+        if log.batches is None or log.batches.available.all():
+            return ran
+        return ran.among(believed(ran, log, log.batches))
+
+    def among(self, available: NDArray[np.bool_]) -> "Policy":
+        """The rule in batches that have these arms (batches, arms); it must be batched."""
+        return self
+
+    def in_batches(self, log: ExperimentLog) -> "Policy":
+        """The rule with the log's batches."""
         if log.batch_sizes is not None:
             what = f"the log has batches, but {self.name} hears of every reward at once"
+            counted = "" if log.batches is None else ", and only the counts of each arm are looked at"
             remedy = (
-                f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out --batch.'
+                f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out '
+                f"--batch{counted}."
             )
             raise InputError(what, where="policy", remedy=remedy)
         return self
@@ -169,6 +185,25 @@ class Policy(ABC):
     def _check(self, holds: bool, what: str) -> None:
         if not holds:
             raise InputError(what, where=self.name)
+
+
+def believed(policy: Policy, log: ExperimentLog, batches: Batches) -> NDArray[np.bool_]:
+    """Which arms were available in which batch (batches, arms), given that this rule chose among them.
+
+    That an arm seems to have left is believed only if the rule would have pulled it in the next batch: many rules give
+    arms up themselves.
+    """
+    there = np.logical_or.accumulate(batches.available, axis=0) if batches.guessed else batches.available
+    if not (batches.guessed and policy.randomised and policy.by_totals):
+        return there
+    totals = [part.cumsum(axis=0) for part in (batches.pulls, log.batch_sums)]
+    left = np.argwhere(batches.available[:-1] & ~batches.available[1:])  # the last batch of each
+    for last, arm in left.tolist():
+        conditions = policy.among(there).conditions(len(log.labels), log.horizon)
+        pulls, sums = (total[last] for total in totals)
+        if expected_pulls(policy, conditions, last + 1, pulls, sums, log.horizon)[arm] >= ENOUGH:
+            there[last + 1 :, arm] = False
+    return there
 
 
 def cannot_say(policy: Policy) -> InputError:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from debandit.checks import number, whole
 from debandit.engine.conditions import Conditions
@@ -78,8 +79,11 @@ class Wrapper(Policy):
     def fingerprint(self) -> str:
         return f"{self}\0{self.core.fingerprint}"
 
-    def in_log(self, log: ExperimentLog) -> Policy:
-        return replace(self, policy=self.policy.in_log(log))  # type: ignore[type-var]  # subclasses are dataclasses
+    def among(self, available: NDArray[np.bool_]) -> Policy:
+        return replace(self, policy=self.policy.among(available))  # type: ignore[type-var]
+
+    def in_batches(self, log: ExperimentLog) -> Policy:
+        return replace(self, policy=self.policy.in_batches(log))  # type: ignore[type-var]  # subclasses are dataclasses
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return self.core.rule(arm_count, horizon)
@@ -117,7 +121,7 @@ class Batched(Wrapper):
             object.__setattr__(self, "size", tuple(int(n) for n in sizes) if several else int(sizes[0]))
         super().__post_init__()
 
-    def in_log(self, log: ExperimentLog) -> Policy:
+    def in_batches(self, log: ExperimentLog) -> Policy:
         if self.size is None and log.batch_sizes is None:
             raise _no_batches()
         if self.size is not None and log.batch_sizes is not None:
@@ -125,6 +129,17 @@ class Batched(Wrapper):
                 "both the rule and the log have batches", where="policy", remedy=f"Write {self.name}(RULE)."
             )
         return replace(self, size=log.batch_sizes if self.size is None else self.size)
+
+    def among(self, available: NDArray[np.bool_]) -> Policy:
+        if available.all():
+            return self
+        if not self.by_totals:
+            raise InputError(
+                f"{self.core.name} needs the order of the rounds, and cannot be told which arms were available",
+                where="policy",
+                remedy="Say that all of them always were: --available all (in Python available='all').",
+            )
+        return PartlyAvailable(self.policy, self.size, tuple(map(tuple, available.tolist())))
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
         if self.size is None:
@@ -138,6 +153,19 @@ class Batched(Wrapper):
                 remedy="Give one size for all batches, or sizes that add up.",
             )
         return conditions._replace(ends=np.append(ends[ends < horizon], horizon))
+
+
+@dataclass(frozen=True)
+class PartlyAvailable(Batched):
+    """A batched rule as it ran in a log whose arms were not available in every batch; the log says which were."""
+
+    available: tuple[tuple[bool, ...], ...] = ()
+
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        return super().around(conditions, arm_count, horizon)._replace(available=np.array(self.available))
+
+    def __str__(self) -> str:
+        return str(Batched(self.policy, self.size))
 
 
 def _no_batches() -> InputError:

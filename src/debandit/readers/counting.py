@@ -1,6 +1,7 @@
 """From a table with one row per arm, or per batch and arm, to an `ExperimentLog`."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from debandit.log_parts import Floats, Metric, checked_metric, checked_summaries
 from debandit.readers.columns import METRIC, Roles, roles_of
 from debandit.readers.sources import Source
 from debandit.readers.values import Labels, complain, numbers
+from debandit.settings import AVAILABLE
 
 COUNTED = ("pulls", "successes", "mean", "sd", "sum", "squares")
 _FORMS = (("successes",), ("mean", "sd"), ("sum", "squares"))  # what must be known besides the pulls
@@ -34,6 +36,7 @@ def read_counts(
     metrics: Sequence[str] = (),
     *,
     batched: bool,
+    available: Any,
 ) -> tuple[ExperimentLog, Roles]:
     """The log; without a column of batches the rows of an arm are added up."""
     options = {role: given[role] for role in ("arm", "batch", *COUNTED)}
@@ -61,13 +64,29 @@ def read_counts(
     try:
         if "batch" in roles.columns:
             log = ExperimentLog.from_batches(
-                batches, labels, pulls, means, variances, labels=arms, binary=binary, metrics=others
+                batches,
+                labels,
+                pulls,
+                means,
+                variances,
+                labels=arms,
+                binary=binary,
+                metrics=others,
+                available=available,
             )
         else:
+            no_table_of_batches(available)
             log = _added_up(labels, pulls, means, variances, arms, others)
     except InputError as error:
         raise InputError(error.what, where=f"{source.name}, {error.where or 'arms'}", remedy=error.remedy) from None
     return log, roles
+
+
+def no_table_of_batches(available: Any) -> None:
+    """Complain if it is said which arms were available in which batch of some other table."""
+    if not isinstance(available, str) or available != AVAILABLE[0]:
+        what = "only of a table of counts with batches can one say which arms were available"
+        raise InputError(what, where="--available", remedy="Leave it out, or name the batches with --batch.")
 
 
 def _collected(source: Source, roles: Roles, form: Sequence[str]) -> tuple[list[str], list[str], dict[str, Floats]]:

@@ -11,12 +11,12 @@ from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import METRIC, Roles, roles_of
-from debandit.readers.counting import is_counted, read_counts
+from debandit.readers.counting import is_counted, no_table_of_batches, read_counts
 from debandit.readers.databases import table_of
 from debandit.readers.sources import NotNumbersError, Piece, Source
 from debandit.readers.totals import Columns, RowsNeededError, Totals
 from debandit.readers.values import Labels, complain, dates, numbers, starts_of, times
-from debandit.settings import MISSING, PERIODS
+from debandit.settings import AVAILABLE, MISSING, PERIODS
 
 MANY_ROWS = 2**20  # of a longer log only totals are kept, if they are enough
 _USERS_SEEN = 2**17  # rows in which the same user is looked for
@@ -67,6 +67,7 @@ def read(
     sd: str | None = None,
     sum: str | None = None,
     squares: str | None = None,
+    available: Any = AVAILABLE[0],
     metrics: Sequence[str] = (),
     query: str | None = None,
     enough: Callable[[ExperimentLog], bool] | None = None,
@@ -86,7 +87,8 @@ def read(
 
     A table of counts has one row per arm, or per batch and arm, with the number of `pulls` and the number of
     `successes`, or the `mean` and the standard deviation `sd` (divisor n - 1), or the `sum` and the sum of `squares`.
-    Without `batch` the rows of an arm are added up.
+    Without `batch` the rows of an arm are added up; with it, `available` says in which batches there were which arms
+    (see `ExperimentLog.from_batches`).
 
     `metrics` names columns with further outcomes. In counts they are sums, and the columns NAME_squares and
     NAME_products have the sums of squares and of products with the reward.
@@ -105,8 +107,10 @@ def read(
         if odd:
             what = "a table of counts has no rounds, so this option says nothing of it"
             raise InputError(what, where=odd[0], remedy="Leave it out.")
-        log, roles = read_counts(source, counts | {"arm": arm, "batch": batch}, arms, metrics, batched=batched)
-        return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)))
+        columns = counts | {"arm": arm, "batch": batch}
+        log, roles = read_counts(source, columns, arms, metrics, batched=batched, available=available)
+        return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)) + log.absences)
+    no_table_of_batches(available)
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
     if batch_by is not None:

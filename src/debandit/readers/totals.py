@@ -105,6 +105,7 @@ class Totals:
             labels=order,
             binary=self._binary,
             metrics={self._metrics[name]: each for name, each in values.items()},
+            available="all",
         )
         place = {label: i for i, label in enumerate(log.labels)}
         index = np.array([place.get(name, -1) for name in arms], np.int64)

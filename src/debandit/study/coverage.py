@@ -14,8 +14,9 @@ import numpy as np
 
 from debandit.checks import checked_seed, checked_whole
 from debandit.engine.data import Floats
-from debandit.intervals import binary, wald
+from debandit.intervals import Sample, Sums, binary, pooled_t, wald
 from debandit.policies import Policy
+from debandit.simulation import simulate
 from debandit.study.cell import Cell
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
 from debandit.study.methods import LEVEL, LIMITS, PULLS, YARDSTICK, binomial_se
@@ -29,7 +30,7 @@ LEAST, MOST = 0.93, 0.97
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary")
 SPECIAL = {"binary": "binary", "two-part": "zero-inflated"}  # intervals for the rewards of one family
 _PULLS = dict(zip(("1", "2", "3-5", "6-10", "> 10"), PULLS, strict=True))
-_COLUMNS = (
+COLUMNS = (
     Column("intervals", "interval", "text"),
     Column("arms", "arms", "count"),
     Column("mean", "mean", "number"),
@@ -131,7 +132,7 @@ class Coverage(MeasuredRows):
             ("By rule", "rule and rewards", self._by_rule()),
         ):
             rows = [{"group": group, "intervals": method, **arms.summary()} for group, method, arms in groups]
-            yield Table(title, rows, [Column("group", first, "text"), *_COLUMNS])
+            yield Table(title, rows, [Column("group", first, "text"), *COLUMNS])
         columns = [Column("group", "rewards", "text"), Column("intervals", "interval", "text")]
         columns += [Column(name, f"{name} ± s.e.", "text") for name in _PULLS]
         yield Table("Mean coverage by number of pulls", list(self._by_pulls()), columns)
@@ -192,6 +193,27 @@ def coverage_study(*, settings: int = 25, experiments: int = 2000, seed: int = 0
 
 def _intervals(family: str) -> tuple[str, ...]:
     return tuple(method for method in LIMITS if SPECIAL.get(method, family) == family)
+
+
+def coverage_of_sums(*, settings: int, experiments: int, seed: int) -> dict[str, Arms]:
+    """The coverage of pooled-t by family where only pulls, means and variances are known: skewness 0, kurtosis 3."""
+    found: dict[str, list[Arms]] = defaultdict(list)
+    for family in FAMILIES[:-1]:
+        for i, setting in enumerate(population((family,), settings, seed)):
+            runs = simulate(*setting[1:3], horizon=setting.horizon, runs=experiments, seed=seed + i, paths=True)
+            sample, truths = Sample(*runs.paths(), setting.world.arm_count), setting.world.means
+            low, high, *_ = pooled_t(Sums(sample.pulls, sample.means, sample.squares), LEVEL)
+            plain_low, plain_high = LIMITS[YARDSTICK](sample)
+            counts = (~np.isnan(low)).sum(axis=0)
+            shares = ((low <= truths) & (truths <= high)).sum(axis=0) / counts
+            errors = np.array([binomial_se(share, int(n)) for share, n in zip(shares, counts, strict=True)])
+            widths = np.nanmean(high - low, axis=0) / np.nanmean(plain_high - plain_low, axis=0)
+            found[family].append(Arms(shares, errors, widths))
+    alike = {"the four continuous families": [arms for family in CONTINUOUS for arms in found[family]], **found}
+    return {
+        name: Arms(*(np.concatenate([getattr(each, part) for each in arms]) for part in ("values", "errors", "widths")))
+        for name, arms in alike.items()
+    }
 
 
 def exact_minimum(

@@ -1,0 +1,232 @@
+"""The counts of each batch beside the rule's chances there: within a batch a rule by totals keeps them.
+
+Given the batches before, the pulls of a batch are those that are prescribed, and a multinomial number of each arm. So a
+log is compared with counts that are drawn, the chances being held as they were, as `plausibility` does for rounds.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.checking.chosen import IMPOSSIBLE, NUMBERS_AT_ONCE, among_highest
+from debandit.checking.counts import smallest_share
+from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
+from debandit.engine.conditions import Conditions
+from debandit.engine.data import Floats, Ints
+from debandit.engine.planning import Asked, free_chances, prescribed_pulls, stretches
+from debandit.errors import shorten
+from debandit.log import ExperimentLog
+from debandit.log_parts import in_pieces
+from debandit.policies import Policy
+from debandit.replay import forced
+
+
+class BatchCounts(NamedTuple):
+    """Batches of a log (n of them) beside what the rule says of them."""
+
+    total: int  # of all batches of the log
+    batches: Ints  # (n,) counted from 0, rising
+    names: tuple[str, ...]  # as they are called in sentences
+    counts: Ints  # (n, K) pulls in the batch
+    prescribed: Ints  # (n, K) those of them that the rule cannot choose
+    chances: Floats  # (n, K) of the others
+    scores: Floats  # (n, K) NaN where the choice does not go by scores
+    pulls: Ints  # (n, K) before the batch
+    means: Floats  # (n, K) likewise; NaN without a pull
+
+    @property
+    def free(self) -> Ints:
+        """The pulls (n, K) beyond those that are prescribed; negative where a prescribed one is not there."""
+        return self.counts - self.prescribed
+
+    @property
+    def left(self) -> Ints:
+        """How many pulls of each batch (n,) are not prescribed."""
+        return np.asarray(self.free.sum(axis=1))
+
+    @property
+    def expected(self) -> Floats:
+        """The pulls (n, K) that are to be expected, given the batches before."""
+        return np.asarray(self.prescribed + self.left[:, None] * self.chances)
+
+    @property
+    def odd(self) -> NDArray[np.bool_]:
+        """The counts (n, K) that the rule never makes, whatever it does with ties."""
+        never = (self.chances < IMPOSSIBLE) & ~among_highest(self.scores)
+        return np.asarray((self.free < 0) | (never & (self.free > 0)))
+
+    @property
+    def impossible(self) -> NDArray[np.bool_]:
+        """The batches (n,) with such a count."""
+        return np.asarray(self.odd.any(axis=1))
+
+
+def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts | None:
+    """Batches of a log beside the rule's chances; None if there are none, or the rule goes by more than totals.
+
+    Of the rounds of a log only large batches are looked at in this way. Of a randomised rule at most so many batches
+    are, evenly spaced ones. The batch in which a uniform warm-up ends is left out, for its counts have two sources.
+    """
+    arm_count, horizon = len(log.labels), log.horizon
+    conditions = policy.conditions(arm_count, horizon)
+    if not (policy.by_totals and len(conditions.ends)) or (log.batches is None and not conditions.in_large_batches):
+        return None
+    table = _table(log, conditions)
+    if table is None:
+        return None
+    counts, sums = table
+    count = min(len(counts), NUMBERS_AT_ONCE // arm_count, most if policy.randomised else len(counts))
+    chosen = np.unique(np.linspace(0, len(counts) - 1, count).astype(np.int64))
+    if 0 < conditions.uniform < horizon and conditions.uniform not in conditions.ends:
+        chosen = chosen[chosen != np.searchsorted(conditions.ends, conditions.uniform)]
+    before = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])[chosen]
+    heard = np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[chosen]
+    known = np.append(0, conditions.ends)[chosen]
+    prescribed = _prescribed(conditions, horizon, chosen, before)
+    present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
+    chances, scores = _answers(policy, conditions, present, known, before, heard, horizon)
+    means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
+    names = tuple(_name(log, batch) for batch in chosen.tolist())
+    return BatchCounts(len(counts), chosen, names, counts[chosen], prescribed, chances, scores, before, means)
+
+
+def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats] | None:
+    """Pulls and sums of each batch and arm (batches, K)."""
+    if log.batches is not None:
+        return log.batches.pulls, log.batch_sums
+    if log.rounds is None:
+        return None
+    shape = len(conditions.ends), len(log.labels)
+    counts, sums = np.zeros((2, shape[0] * shape[1]))
+    for piece in in_pieces(log.horizon):
+        batch = np.searchsorted(conditions.ends, np.arange(piece.start, piece.stop), side="right")
+        cells = batch * shape[1] + log.rounds.arms[piece]
+        np.add.at(counts, cells, 1.0)
+        np.add.at(sums, cells, log.rounds.rewards[piece])
+    return counts.reshape(shape).astype(np.int64), sums.reshape(shape)
+
+
+def _prescribed(conditions: Conditions, horizon: int, chosen: Ints, before: Ints) -> Ints:
+    """The prescribed pulls (n, K) of these batches."""
+    place, prescribed = {batch: i for i, batch in enumerate(chosen.tolist())}, np.zeros(before.shape, np.int64)
+    for here in stretches(conditions, horizon):
+        i = place.get(here.batch)
+        if i is not None:
+            pulls = (before[i] + prescribed[i])[None]
+            prescribed[i] += prescribed_pulls(conditions, here, pulls, before[i : i + 1])[0]
+    return prescribed
+
+
+def _answers(
+    policy: Policy,
+    conditions: Conditions,
+    present: NDArray[np.bool_],
+    known: Ints,
+    pulls: Ints,
+    sums: Floats,
+    horizon: int,
+) -> tuple[Floats, Floats]:
+    """The chances and the scores (n, K) in batches before which the rule has heard of these totals."""
+    chances, scores = np.zeros(pulls.shape), np.full(pulls.shape, np.nan)
+    warm = known < conditions.uniform
+    ready = ~warm & ((pulls >= conditions.opening) | ~present).all(axis=1)  # elsewhere all is prescribed
+    kinds, kind = np.unique(present, axis=0, return_inverse=True)
+    for there, same in ((row, kind.reshape(-1) == i) for i, row in enumerate(kinds)):
+        for uniform, which in ((True, warm & same), (False, ready & same)):
+            asked = Asked(known[which], pulls[which], sums[which], horizon, there)
+            if which.any():
+                chances[which] = free_chances(policy, conditions, uniform, asked)
+            if which.any() and not uniform and not policy.randomised:
+                scores[which] = -np.inf
+                scores[np.ix_(which, there)] = asked.of_present(policy.core.free_scores)
+    chances[chances < IMPOSSIBLE] = 0.0
+    return chances, scores
+
+
+def _name(log: ExperimentLog, batch: int) -> str:
+    return f"batch {batch + 1:,}" if log.batches is None else f"batch {shorten(log.batches.names[batch])!r}"
+
+
+def judge_batches(found: BatchCounts, labels: tuple[str, ...], rng: np.random.Generator) -> Plausibility:
+    """Compare the logged counts with others, drawn with the chances that the rule had in each batch."""
+    open_ = (found.left > 0) & ~forced(found.chances.max(axis=-1))
+    chances, counts = shares(found.chances[open_]), found.free[open_]
+    if not len(counts):
+        return Plausibility(1.0, "", 0.0, 0.0)
+    logs = np.log(chances, out=np.zeros(chances.shape), where=chances > 0)
+    expected = counts.sum(axis=1, keepdims=True) * chances
+    others = rivals(chances, np.where(chances > 0, found.means[open_], -np.inf))
+    ratios = np.stack([log_ratio(rival, chances) for rival in others.values()])
+    p_value, worst = smallest_share(_statistics(chances, ratios, counts, DRAWS, rng))
+    if p_value < PROMISING:
+        p_value, worst = smallest_share(_statistics(chances, ratios, counts, MORE_DRAWS, rng))
+    beyond = (counts - expected).sum(axis=0) / np.sqrt(_variances(chances, counts))
+    departures = [
+        *others,
+        f"have too many pulls of {shorten(labels[int(np.nanargmax(beyond))])!r}",
+        f"have too few pulls of {shorten(labels[int(np.nanargmin(beyond))])!r}",
+        "lie further from what is to be expected than chance has it",
+        "lie closer to what is to be expected than chance has it",
+    ]
+    return Plausibility(p_value, departures[worst], float((counts * logs).sum()), float((expected * logs).sum()))
+
+
+def _variances(chances: Floats, counts: Ints) -> Floats:
+    """The variance of each arm's pulls (K,), given the chances; NaN for an arm that none of them can be."""
+    variances = (counts.sum(axis=1, keepdims=True) * chances * (1 - chances)).sum(axis=0)
+    return np.where(variances > 0, variances, np.nan)
+
+
+def _statistics(chances: Floats, ratios: Floats, counts: Ints, draws: int, rng: np.random.Generator) -> Floats:
+    """What the counts are compared by (statistics, 1 + draws); column 0 is the log's.
+
+    Log-likelihood ratios against rivals, the arm with the most pulls more and the one with the most fewer than are to
+    be expected, and the G statistic in both directions.
+    """
+    totals, distance = np.zeros((len(ratios), 1 + draws)), np.zeros(1 + draws)
+    beyond = np.zeros((1 + draws, chances.shape[1]))
+    for i, p in enumerate(chances):
+        likely, size = np.flatnonzero(p), int(counts[i].sum())
+        drawn = np.concatenate([counts[i : i + 1, likely], rng.multinomial(size, p[likely], draws)]).astype(np.float64)
+        expected = size * p[likely]
+        totals += ratios[:, i, likely] @ drawn.T
+        distance += (drawn * np.log(np.maximum(drawn, 0.5) / expected)).sum(axis=1)
+        beyond[:, likely] += drawn - expected
+    z = (beyond / np.sqrt(_variances(chances, counts)))[:, ~np.isnan(_variances(chances, counts))]
+    return np.stack([*totals, z.max(axis=1), -z.min(axis=1), distance, -distance]).round(9)
+
+
+def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
+    """Why the rule does not make the counts of the i-th of these batches."""
+    arm = int(np.argmax(found.odd[i]))
+    logged, sure = (f"{n:,} pulls" if n != 1 else "1 pull" for n in (found.counts[i, arm], found.prescribed[i, arm]))
+    what = f"{found.names[i]}: the log has {logged} of {shorten(labels[arm])!r}"
+    if found.left[i] == 0:
+        return (
+            f"{what}, but until the rule has heard of its initial pulls the arms take turns, which makes {sure}. If "
+            "the arms were drawn at random there, put warm_up(RULE, rounds=...) around the rule."
+        )
+    if found.free[i, arm] < 0:
+        return f"{what}, but initial pulls and the arms' turns make at least {sure} there."
+    made = sure if found.prescribed[i, arm] else "none"
+    by_score = np.isfinite(found.scores[i]).any()
+    why = f": the highest score has {shorten(labels[int(np.nanargmax(found.scores[i]))])!r}" if by_score else ""
+    return f"{what}, but the rule makes {made} there{why}."
+
+
+def batch_situation(found: BatchCounts, i: int, labels: tuple[str, ...]) -> list[dict[str, Any]]:
+    """What the rule knew of each arm before the i-th of these batches, and what it made of it."""
+    return [
+        {
+            "arm": label,
+            "pulls": int(found.pulls[i, k]),
+            "mean": float(found.means[i, k]),
+            "score": float(found.scores[i, k]),
+            "probability": float(found.chances[i, k]),
+            "expected": float(found.expected[i, k]),
+            "taken": int(found.counts[i, k]),
+            "logged": bool(found.odd[i, k]),
+        }
+        for k, label in enumerate(labels)
+    ]

@@ -1,0 +1,114 @@
+"""What is known of a batch before it begins: the pulls that are prescribed, and the chances of the others.
+
+The batch steps draw from it, and the check of a log compares its counts with it.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from debandit.engine.conditions import FREE, Conditions
+from debandit.engine.data import Floats, Ints, Rounds
+from debandit.engine.experiment import Rule
+
+
+class Stretch(NamedTuple):
+    """The rounds start, ..., end - 1, which lie in one batch and in one part of a warm-up."""
+
+    start: int
+    end: int
+    batch: int  # counted from 0
+
+
+def stretches(conditions: Conditions, horizon: int) -> Iterator[Stretch]:
+    """All rounds, in order."""
+    ends = conditions.ends.tolist()
+    breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends}
+    for start, end in itertools.pairwise(sorted(breaks)):
+        yield Stretch(start, end, int(np.searchsorted(conditions.ends, start, side="right")))
+
+
+def prescribed_pulls(conditions: Conditions, here: Stretch, pulls: Ints | Floats, heard: Ints | Floats) -> Ints:
+    """How often each arm must be pulled there (runs, K), after these `pulls`, of which the rule has `heard` some.
+
+    Arms that are not available are not waited for, and have no turn.
+    """
+    present, counts = conditions.present(here.batch, pulls.shape[1]), np.zeros(pulls.shape, np.int64)
+    counts[:, present] = _prescribed(conditions, here, pulls[:, present], heard[:, present])
+    return counts
+
+
+def _prescribed(conditions: Conditions, here: Stretch, pulls: Ints | Floats, heard: Ints | Floats) -> Ints:
+    rounds, arm_count = np.full(len(pulls), here.end - here.start), pulls.shape[1]
+    if here.end <= conditions.first_turns:
+        return _turns(rounds, here.end, arm_count)
+    if here.end <= conditions.uniform:
+        return np.zeros(pulls.shape, np.int64)
+    lacking = np.maximum(conditions.opening - pulls, 0).astype(np.int64)
+    counts: Ints = np.diff(np.minimum(lacking.cumsum(axis=1), rounds[:, None]), axis=1, prepend=0)
+    waits = (heard < conditions.opening).any(axis=1)
+    counts[waits] += _turns((rounds - counts.sum(axis=1))[waits], here.end, arm_count)
+    return counts
+
+
+class Asked(NamedTuple):
+    """What a rule is asked about: the totals of which it has heard, and which arms are there."""
+
+    known: Rounds  # how many rounds it has heard of
+    pulls: Ints  # (..., K)
+    sums: Floats  # (..., K)
+    horizon: int
+    present: NDArray[np.bool_]  # (K,)
+
+    def of_present(self, function: Callable[[Rounds, Ints, Floats, int], Floats]) -> Floats:
+        """What a function of the rule says of the arms that are there (..., present), asked about these alone."""
+        return function(self.known, self.pulls[..., self.present], self.sums[..., self.present], self.horizon)
+
+
+def free_chances(rule: Rule, conditions: Conditions, uniform: bool, asked: Asked) -> Floats:
+    """The chances (..., K) of the pulls that are not prescribed: of a `uniform` warm-up, or the rule's."""
+    present, arm_count = asked.present, len(asked.present)
+    chances, count = np.zeros(asked.pulls.shape), int(present.sum())
+    if uniform or count == 1:
+        chances[..., present] = 1 / count
+        return chances
+    own = _shares(rule.core, asked)
+    floor = conditions.floor if count == arm_count else conditions.floor * count / arm_count  # the same for each arm
+    chances[..., present] = conditions._replace(floor=floor).planned(own, np.full(own.shape[:-1], FREE))
+    return chances
+
+
+def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+    """How many pulls of each arm (K,) are to be expected in a batch, if the rule has heard of these totals (K,)."""
+    heard, expected, present = pulls[None], np.zeros((1, len(pulls))), conditions.present(batch, len(pulls))
+    known = int(np.append(0, conditions.ends)[batch])
+    for here in (each for each in stretches(conditions, horizon) if each.batch == batch):
+        prescribed = prescribed_pulls(conditions, here, pulls + expected, heard)
+        left = here.end - here.start - prescribed.sum()
+        expected += prescribed
+        if left > 0:
+            asked = Asked(known, heard, sums[None], horizon, present)
+            expected += left * free_chances(rule, conditions, here.end <= conditions.uniform, asked)
+    return np.asarray(expected[0])
+
+
+def _shares(rule: Rule, asked: Asked) -> Floats:
+    """The rule's own chances of the arms that are there (..., present)."""
+    if not rule.knows_arms or asked.present.all():
+        return asked.of_present(rule.free_chances)
+    own = rule.free_chances(asked.known, asked.pulls, asked.sums, asked.horizon)[..., asked.present]
+    total = own.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, own / np.where(total > 0, total, 1.0), 1 / own.shape[-1])
+
+
+def _turns(rounds: Ints, end: int, arm_count: int) -> Ints:
+    """How often it is each arm's turn in this many rounds before `end`."""
+    arms = np.arange(arm_count)
+
+    def before(t: Ints | int) -> Ints:
+        return np.asarray((t - arms + arm_count - 1) // arm_count)
+
+    return before(end) - before((end - rounds)[:, None])
