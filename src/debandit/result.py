@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-SCHEMA, SCHEMA_VERSION = "debandit.result", 1
+SCHEMA, SCHEMA_VERSION, READABLE = "debandit.result", 2, (1, 2)  # version 1 has no values to quote
 
-_COLUMNS = (
+_ARM = (
     Column("arm", "arm", "text"),
     Column("pulls", "pulls", "count"),
     Column("naive", "naive mean", "number"),
-    Column("bias", "bias", "number"),
-    Column("bias_se", "± MC s.e.", "number"),
-    Column("corrected", "corrected mean", "number"),
+)
+_QUOTED = (Column("quoted", "quoted mean", "number"), Column("quoted_bias_se", "± MC s.e.", "number"))
+_CORRECTED = (Column("corrected", "corrected mean", "number"), Column("bias_se", "± MC s.e.", "number"))
+WHICH_TO_USE = (
+    "The quoted mean is corrected given the arm's place in this log: it is the number to quote from one experiment.",
+    "The corrected mean is corrected on average over experiments: take it to put many of them together.",
 )
 _NEVER_PULLED = Column("never_pulled", "never pulled", "share")
 _DIFFERENCES = (
@@ -42,7 +45,8 @@ _DIFFERENCES = (
 )
 _EFFECTIVE = Column("effective", "effective size", "count")
 
-_VALUES = ("naive", "sd", "bias", "bias_se", "corrected", "never_pulled")
+_NOT_IN_VERSION_1 = ("quoted", "quoted_bias", "quoted_bias_se")
+_VALUES = ("naive", "sd", *_NOT_IN_VERSION_1, "bias", "bias_se", "corrected", "never_pulled")
 # the names that a row has for the parts of `Differences` and of `Winner`
 _OF_DIFFERENCES = {
     "difference": "naive",
@@ -106,9 +110,12 @@ class Debiased:
     pulls: NDArray[np.int64]
     naive: Floats
     sd: Floats  # of the arm's rewards, divisor n
-    bias: Floats
-    bias_se: Floats  # Monte-Carlo standard error of the bias
-    corrected: Floats
+    quoted: Floats  # the mean, corrected given the arm's place in this log: the number to quote; see docs/quoted.md
+    quoted_bias: Floats
+    quoted_bias_se: Floats  # Monte-Carlo standard error of it
+    bias: Floats  # on average over experiments
+    bias_se: Floats
+    corrected: Floats  # by that: for many experiments put together
     never_pulled: Floats  # share of the runs without a pull of the arm
     runs: int
     stopped_because: str
@@ -164,6 +171,7 @@ class Debiased:
             "",
             self._table(),
             "",
+            *((*WHICH_TO_USE, "") if self._has_quoted else ()),
             *self._comparison_lines(),
             printable(f"{self.runs:,} runs{fitted}, seed {settings.seed}; {self.stopped_because}."),
         ]
@@ -178,8 +186,12 @@ class Debiased:
             )
         return "\n".join([*lines, *(f"warning: {printable(warning)}" for warning in self.warnings)])
 
+    @property
+    def _has_quoted(self) -> bool:
+        return bool(np.isfinite(self.quoted).any())
+
     def _table(self) -> str:
-        columns = [*_COLUMNS]
+        columns = [*_ARM, *(_QUOTED if self._has_quoted else ()), *_CORRECTED]
         if self.interval.name != "none":
             columns.append(Column("limits", f"{100 * self.interval.level:g} % interval", "interval"))
         if (self.never_pulled > 0).any():
@@ -256,7 +268,7 @@ class Debiased:
             raise InputError(f"not a JSON file ({error})", where=str(path)) from None
         try:
             schema, version = document["schema"], document["schema_version"]
-            if (schema, version) == (SCHEMA, SCHEMA_VERSION):
+            if schema == SCHEMA and version in READABLE:
                 return cls._from_document(document)
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise InputError(f"not a result of debandit (at {error})", where=str(path)) from None
@@ -268,7 +280,8 @@ class Debiased:
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> "Debiased":
-        arms, path, replays, winner = (document.get(key) for key in ("arms", "path", "replays", "winner"))
+        path, replays, winner = (document.get(key) for key in ("path", "replays", "winner"))
+        arms = [dict.fromkeys(_NOT_IN_VERSION_1) | arm for arm in document["arms"]]
         settings = {"interval": "none", "control_variates": False, **document["settings"]}  # as before there were any
         if not arms or not {"policy", "horizon", "log_sha256"} <= set(settings):
             raise ValueError("arms or settings")

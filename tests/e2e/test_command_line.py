@@ -354,7 +354,7 @@ def test_describe_and_what_to_type_next(trial, tmp_path):
     assert '--policy "batched(RULE)"' in found.stdout
     (tmp_path / "gaps.csv").write_text("arm,reward\nA,1\nB,\nB,3\nA,2\n")
     found = run("describe", tmp_path / "gaps.csv", "--arms", "B,A", "--missing", "drop")
-    assert f"debandit identify {tmp_path / 'gaps.csv'} --arms B,A --missing drop\n" in found.stdout
+    assert f"debandit identify {tmp_path / 'gaps.csv'} --missing drop --arms B,A\n" in found.stdout
 
 
 def test_a_newcomer_s_table_needs_no_options_but_the_rule(tmp_path):

@@ -236,7 +236,7 @@ def test_json_round_trip(log, tmp_path):
     back.to_json(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
     document = json.loads(path.read_text())
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert document["settings"]["log_sha256"] == log.sha256
     for k, arm in enumerate(document["arms"]):
         assert sum(arm["histogram"]["counts"]) == 300

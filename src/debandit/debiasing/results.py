@@ -9,6 +9,7 @@ import numpy as np
 from debandit.debiasing.cases import Case
 from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
 from debandit.engine.data import Floats, Ints
+from debandit.engine.places import LEADS, Places
 from debandit.errors import listed
 from debandit.intervals import outside
 from debandit.log import ExperimentLog
@@ -19,6 +20,7 @@ from debandit.settings import Work
 from debandit.worlds import World
 
 _PATH_POINTS = 200
+SMALL = 300  # rounds of a log for which it was measured where quoted means are weak: see docs/quoted.md
 
 
 def bootstrapped(cases: Sequence[Case], work: Work) -> list[Debiased]:
@@ -52,6 +54,9 @@ def _from_runs(case: Case, world: World, found: BiasEstimate) -> Debiased:
         **_of_log(case, corrected),
         bias=bias,
         bias_se=np.where(log.pulls > 0, found.bias_se, np.nan),
+        quoted=log.means - found.quoted_bias,
+        quoted_bias=found.quoted_bias,
+        quoted_bias_se=found.quoted_se,
         never_pulled=found.never_pulled,
         runs=found.runs,
         stopped_because=found.stopped_because,
@@ -76,12 +81,16 @@ def _from_walks(case: Case, work: Work) -> Debiased:
         executor=work.executor,
         log_index=settings.log_index,
     )
+    nothing = np.full(len(log.labels), np.nan)
     slow = _named(log, found.effective < EFFECTIVE_PER_WALK * found.walks)
     unsure = [f"{slow}: the walks over the orders of the rewards barely move; more runs may help (--runs)"]
     return Debiased(
         **_of_log(case, found.value),
         bias=log.means - found.value,
         bias_se=found.se,
+        quoted=nothing,
+        quoted_bias=nothing,
+        quoted_bias_se=nothing,
         never_pulled=np.zeros(len(log.labels)),
         runs=found.walks * found.steps,
         stopped_because=_why_stopped(settings.runs, found.reached),
@@ -139,6 +148,8 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
         outside = log.binary & ((corrected < 0) | (corrected > 1))
         unsure = pulled & (np.abs(found.bias) < 2 * found.bias_se) & (found.bias_se > 0)
     seldom = pulled & ~(found.bias_se >= 0)
+    few, follows = log.pulls <= 2, pulled & (Places.of(log.pulls, log.means).place != LEADS)
+    small = follows & (few | (log.pulls > 10)) & (log.horizon <= SMALL) & ~log.binary
     texts = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
         (once & still, "pulled once, so its bootstrap world has no variance and its bias cannot be trusted"),
@@ -149,6 +160,12 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
         (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
         (found.off, "the simulated rewards miss the mean or variance of their world; do not trust the bias"),
+        (few & small, "pulled once or twice: such quoted means were still too low on average"),
+        (
+            ~few & small,
+            "not in the lead with more than 10 pulls: such quoted means were too high on average, the naive "
+            "ones nearly right",
+        ),
         (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),
     ]
     warnings = [f"{_named(log, which)}: {text}" for which, text in texts if which.any()]

@@ -11,6 +11,7 @@ from debandit.debiasing.cases import Case, no_world
 from debandit.engine import spread
 from debandit.engine.data import Floats, Ints, WorldData
 from debandit.engine.experiment import DEBIAS, Experiment
+from debandit.engine.places import LEADS, Places
 from debandit.engine.runs import TOTALS, Wish
 from debandit.engine.spread import is_costly
 from debandit.log import ExperimentLog
@@ -18,6 +19,7 @@ from debandit.simulation import Runs, experiment_of, fits
 from debandit.worlds import Bootstrap, Unseen, World, as_bootstrap
 
 AUTO_FIRST, AUTO_FIRST_OF_COSTLY, AUTO_CAP, AUTO_TARGET = 1024, 256, 200_000, 0.1
+AUTO_QUOTED = 8  # times the runs that the biases over all experiments need, at most, for those given a place
 _BINS, _PILOT_RUNS = 60, 64
 _LOGS_AT_ONCE = 1000
 
@@ -39,6 +41,8 @@ class BiasEstimate(NamedTuple):
     difference_se: Floats
     winner_bias: float
     winner_se: float
+    quoted_bias: Floats
+    quoted_se: Floats
     off: np.ndarray  # (K,) arms whose errors are not 0 on average in the runs
 
 
@@ -53,31 +57,39 @@ def estimate(
 ) -> list[BiasEstimate]:
     """Run every log's world, each for as long as it needs."""
     edges = _histogram_edges(experiment, workers)
-    wish = Wish(edges, _BINS, controls, control_variates)
+    places = Places.of(np.stack([log.pulls for log in logs]), np.stack([log.means for log in logs]))
+    wish = Wish(edges, _BINS, controls, control_variates, places)
     with np.errstate(invalid="ignore", divide="ignore"):
         target = AUTO_TARGET * np.sqrt(np.array([each / log.pulls for each, log in zip(variances, logs, strict=True)]))
     target[~(target > 0)] = np.inf  # arms without variance or pulls do not count
+    quoted_target = np.where(places.place == LEADS, target, 2 * target)
     first = AUTO_FIRST_OF_COSTLY if is_costly(experiment) else AUTO_FIRST
-    more = np.full(len(logs), first if runs == "auto" else runs)
+    more, most = np.full(len(logs), first if runs == "auto" else runs), np.full(len(logs), AUTO_CAP)
     total = None
     while total is None or more.any():
         total = spread.tally(experiment, more, wish, before=total, workers=workers)
-        arms = total.arms
+        arms, winner = total.arms, total.best
+        quoted = total.quoted(arms, winner)
         # one pull has no standard error yet; what no run has pulled more runs will hardly pull
         short = np.where(total.pulled == 1, np.isfinite(target), np.nan_to_num(arms.se) >= target)
         reached = short.sum(axis=1) == 0
+        most = np.where(reached, np.minimum(most, AUTO_QUOTED * total.runs), most)
+        behind = np.nan_to_num(quoted.se) >= quoted_target
+        quotable = ~behind.any(axis=1)
         wanted = total.runs
         if is_costly(experiment):  # hardly more than needed: errors fall like the root of the runs
-            shortfall = np.where(short & (total.pulled > 1), arms.se / target, 0.0).max(axis=1) ** 2
+            lacking = np.where(short & (total.pulled > 1), arms.se / target, 0.0)
+            shortfall = np.fmax(lacking, np.where(behind, quoted.se / quoted_target, 0.0)).max(axis=1) ** 2
             wanted = np.where(shortfall > 0, total.runs * np.clip(1.1 * shortfall - 1, 0.1, 1), total.runs).astype(int)
-        more = np.where(reached | (runs != "auto"), 0, np.minimum(wanted, AUTO_CAP - total.runs))
+        done = reached & (quotable | (total.runs >= most))
+        more = np.where(done | (runs != "auto"), 0, np.minimum(wanted, most - total.runs))
     never = 1.0 - total.pulled / total.runs[:, None]
     counts = target.min(axis=1) < np.inf
-    (differences, differences_se), winner = total.differences, total.best
+    differences, differences_se = total.differences
     return [
         BiasEstimate(
             int(total.runs[i]),
-            _why_stopped(runs, bool(reached[i]), bool(counts[i])),
+            _why_stopped(runs, bool(reached[i]), bool(quotable[i]), bool(counts[i])),
             arms.bias[i],
             arms.se[i],
             never[i],
@@ -88,18 +100,23 @@ def estimate(
             differences_se[i],
             float(winner.bias[i]),
             float(winner.se[i]),
+            quoted.bias[i],
+            quoted.se[i],
             arms.caught[i].any(axis=-1),
         )
         for i in range(len(logs))
     ]
 
 
-def _why_stopped(runs: RunCount, reached: bool, any_counts: bool) -> str:
+def _why_stopped(runs: RunCount, reached: bool, quotable: bool, any_counts: bool) -> str:
     if runs != "auto":
         return "as many as asked for"
     if not any_counts:
         return "stopped at once because no arm's rewards vary"
     share = f"{100 * AUTO_TARGET:.0f} % of the standard error of its mean"
+    if reached and not quotable:
+        enough = f"{AUTO_QUOTED} times the runs that the corrected means need"
+        return f"stopped at {enough}, although some Monte-Carlo error of a value to quote is larger than wanted"
     if reached:
         return f"stopped when the Monte-Carlo error of every arm's bias was below {share}"
     return f"stopped at the limit of {AUTO_CAP:,}; some arm's Monte-Carlo error is still above {share}"

@@ -27,6 +27,7 @@ _COMPILED = "debandit.engine.compiled"
 _RULE_LINE = f"from {_COMPILED}.index import choose, learn, start"
 _OWN_LINE = re.compile(rf"^from {re.escape(_COMPILED)}\.own import .*$", re.MULTILINE)
 _SAID_AFTER = 1.0  # seconds
+_SAID_AFTER_ALL = 5.0  # if it should only have to be loaded
 
 
 class OwnKernel(NamedTuple):
@@ -129,7 +130,10 @@ def _is_ours(file: str) -> bool:
 
 @contextmanager
 def _said(what: str, *, at_once: bool) -> Iterator[None]:
-    """Around compiling: say so to a person at once, and to anybody if it takes longer than a second."""
+    """Around compiling: say so to a person at once, and to anybody if it takes longer than a second.
+
+    What is kept is loaded, which is quick, unless the machine is very busy or what was kept is damaged.
+    """
 
     def say() -> None:
         print(f"debandit: compiling the loop for {what} rules, once", file=sys.stderr, flush=True)
@@ -138,7 +142,7 @@ def _said(what: str, *, at_once: bool) -> Iterator[None]:
         say()
         yield
         return
-    timer = threading.Timer(_SAID_AFTER, say)
+    timer = threading.Timer(_SAID_AFTER if at_once else _SAID_AFTER_ALL, say)
     timer.start()
     try:
         yield

@@ -13,6 +13,7 @@ import numpy as np
 
 from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fit, fit, fit_best, fit_differences, rare_run
 from debandit.engine.data import Floats, Ints
+from debandit.engine.places import CLASSES, OF_LEADER, Places, Quoted, placed, quoted
 
 STATISTICS = ("pulls", "sums", "squares", "shares", "products", "spreads")  # squares: of errors
 TOTALS, WITH_SQUARES, ALL = 2, 3, 6  # how many of them are kept
@@ -66,6 +67,7 @@ class Wish(NamedTuple):
     bins: int = 0
     controls: Ints | None = None  # (W, K) the arm that each is compared with
     martingales: bool = False
+    places: Places | None = None  # (W, K) where the arms stand in the log
 
     def within(self, first: int, end: int) -> "Wish":
         """The same for the worlds first, ..., end - 1 alone."""
@@ -73,6 +75,7 @@ class Wish(NamedTuple):
         return self._replace(
             edges=None if self.edges is None else self.edges[rows],
             controls=None if self.controls is None else self.controls[rows],
+            places=None if self.places is None else self.places.within(first, end),
         )
 
 
@@ -89,12 +92,16 @@ class Tally(NamedTuple):
     difference_sums: Floats  # (W, K, 3) runs that pulled both arms, errors and squares of the difference
     cross: Floats  # (W, K, 2, F, F) products of each arm's features with those of its control
     winner: Floats  # (W, 2, F, F) products of the features of the highest mean
-    controls: Ints  # (W, K) the arm that each is compared with, or (W, 0): then the three before have no arms
+    classes: Floats  # (W, K, CLASSES, 3) runs with an arm in its place, errors and squares
+    leader: Floats  # (W, 2, F + 1, F + 1) products of the features of the leader
+    controls: Ints  # (W, K) the arm that each is compared with, or (W, 0): then what needs them has no arms
+    places: Places | None  # of the arms in the log; without them the two sums have no arms
 
     @classmethod
     def empty(cls, rows: int, arm_count: int, wish: Wish) -> "Tally":
         """Nothing added up yet."""
         square, compared = (2, FEATURES, FEATURES), 0 if wish.controls is None else arm_count
+        ranked = 0 if wish.places is None else arm_count
         return cls(
             runs=np.zeros(rows, np.int64),
             pull_totals=np.zeros((rows, arm_count)),
@@ -103,12 +110,15 @@ class Tally(NamedTuple):
             difference_sums=np.zeros((rows, compared, 3)),
             cross=np.zeros((rows, compared, *square)),
             winner=np.zeros((rows, *square)),
+            classes=np.zeros((rows, ranked, CLASSES, 3)),
+            leader=np.zeros((rows, 2, OF_LEADER, OF_LEADER)),
             controls=np.zeros((rows, 0), np.int64) if wish.controls is None else wish.controls,
+            places=wish.places,
         )
 
     def add(self, rows: Ints, parts: "Tally") -> None:
         """Add each row of `parts` to the named row, in the order in which they come."""
-        for total, part in zip(self[:-1], parts[:-1], strict=True):
+        for total, part in zip(self[:-2], parts[:-2], strict=True):
             np.add.at(total, rows, part)
 
     @property
@@ -141,6 +151,12 @@ class Tally(NamedTuple):
         """The bias of the highest mean, whichever arm has it (W,)."""
         return fit_best(self.winner, self.rare.mean(axis=1))
 
+    def quoted(self, arms: Fit, best: Fit) -> Quoted:
+        """The bias of each arm given its place in the log (W, K), from `arms` and `best`, which take a while."""
+        if self.places is None:
+            raise ValueError("no places were asked for")
+        return quoted(self.classes, self.leader, self.places, self.moments, arms, best)
+
     @property
     def rare(self) -> Floats:
         """What a run that was not seen may be like (W, K, 2, F, F)."""
@@ -166,6 +182,10 @@ def tallied(table: Floats, units: Ints, truth: Floats, variance: Floats, wish: W
             total.histogram[rows] = _histogram(part[0], part[1], wish.edges[worlds], wish.bins)
         if wish.controls is not None:
             _compare(total, rows, part, described, wish.controls[worlds], odd)
+        if wish.places is not None:
+            own = Places(wish.places.place[worlds], wish.places.most_pulled[worlds])
+            total.classes[rows], top = placed(part, described, own)
+            total.leader[rows] = _products(top, top, odd, OF_LEADER)
     return total
 
 
@@ -187,12 +207,12 @@ def features(table: Floats, truth: Floats, variance: Floats, martingales: bool) 
     return described
 
 
-def _products(one: Floats, two: Floats, odd: Any) -> Floats:
+def _products(one: Floats, two: Floats, odd: Any, size: int = FEATURES) -> Floats:
     """Summed products (units, ..., 2, F, F) of features (F, units, ..., runs), over the even and over the odd runs.
 
     `odd` (units,) are those whose first run has an odd number. Features that are left out have 0.
     """
-    found = np.zeros((*one.shape[1:-1], 2, FEATURES, FEATURES))
+    found = np.zeros((*one.shape[1:-1], 2, size, size))
     for half in (0, 1):
         left = np.moveaxis(one[..., half::2], 0, -2).copy()
         right = left if two is one else np.moveaxis(two[..., half::2], 0, -2).copy()
