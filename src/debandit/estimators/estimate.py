@@ -1,13 +1,13 @@
 """What an estimator says, and the simplest one: the sample mean."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from debandit.engine.data import Floats
 from debandit.errors import InputError
-from debandit.log import ExperimentLog
+from debandit.log import ExperimentLog, Rounds
 from debandit.policies import Policy
 from debandit.simulation import Runs
 
@@ -50,3 +50,17 @@ def checked_batch(logs: ExperimentLog | Sequence[ExperimentLog]) -> list[Experim
     if len({len(log.labels) for log in batch}) > 1:
         raise InputError("the logs of a list must have the same arms", where="log", remedy="Use one call for each.")
     return batch
+
+
+def for_each(logs: ExperimentLog | Sequence[ExperimentLog], estimate: Callable[[ExperimentLog], Estimate]) -> Estimate:
+    """The estimate of one log, or those of a list, one below the other."""
+    each = [estimate(log) for log in checked_batch(logs)]
+    return each[0] if isinstance(logs, ExperimentLog) else Estimate(*map(np.stack, zip(*each, strict=True)))
+
+
+def rounds_of(log: ExperimentLog, method: str) -> Rounds:
+    """The rounds of a log, for a method that needs their order."""
+    if log.rounds is None:
+        what = f"{method} needs every round in the order of time, and of this log only totals are known"
+        raise InputError(what, where="log", remedy="Use debias, which needs no order.")
+    return log.rounds
