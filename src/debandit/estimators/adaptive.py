@@ -91,7 +91,8 @@ def _shares(chances: Floats, free: np.ndarray, alpha: float) -> Floats:
         slow = (1 - alpha) / (1 - alpha + horizon * (t / horizon) ** alpha - t)
         rate = np.where(free, (1 - chances) * slow + chances / (1 + horizon - t), 0.0)
     left = np.cumprod(1 - rate, axis=1)
-    return rate * np.concatenate([np.ones_like(left[:, :1]), left[:, :-1]], axis=1)
+    shares: Floats = rate * np.concatenate([np.ones_like(left[:, :1]), left[:, :-1]], axis=1)
+    return shares
 
 
 def _opening(chances: Floats) -> np.ndarray:

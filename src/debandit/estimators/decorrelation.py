@@ -24,12 +24,12 @@ def w_decorrelation(
     seed: int = 0,
     threads: int | None = None,
 ) -> Estimate:
-    """mean + sum_j R (1 - R)^j (y_j - mean) over the arm's rewards y_0, y_1, ... (Deshpande, Mackey, Syrgkanis and
-    Taddy, 2018).
+    """mean + sum_j R (1 - R)^j (y_j - mean) over the arm's rewards y_0, y_1, ..., with R = 1 / (1 + lambda).
 
-    R = 1 / (1 + lambda), and se^2 = s^2 sum_j R^2 (1 - R)^(2j) with the variance s^2 of the arm's rewards (divisor
-    n - 1). `lambda_` must not depend on the log. By default it is, for each arm, the 5 % quantile of
-    min(N_k, T - N_k) / ln T over `runs` simulated experiments of `policy` in the log's bootstrap world.
+    W-decorrelation (Deshpande, Mackey, Syrgkanis and Taddy, 2018) in its closed form for arms, with
+    se^2 = s^2 sum_j R^2 (1 - R)^(2j), where s^2 is the variance of the arm's rewards (divisor n - 1). `lambda_` must not
+    depend on the log. By default it is, for each arm, the 5 % quantile of min(N_k, T - N_k) / ln T over `runs` simulated
+    experiments of `policy` in the log's bootstrap world.
 
     It assumes no propensities, but rewards without drift, and that each arm is pulled far more often than ln T times:
     with fewer pulls some bias is left. An arm without a pull has no estimate, one with a single pull no se.
@@ -40,8 +40,10 @@ def w_decorrelation(
 
     def one(log: ExperimentLog) -> Estimate:
         rounds_of(log, METHOD)
-        fixed = np.full(len(log.labels), 0.0 if lambda_ is None else lambda_)
-        penalties = _simulated(log, policy, count, seed, threads) if lambda_ is None else fixed
+        if lambda_ is None:
+            penalties = _simulated(log, policy, count, seed, threads).tolist()
+        else:
+            penalties = [lambda_] * len(log.labels)
         value, se = np.array([_decorrelated(y, c) for y, c in zip(log.samples(), penalties, strict=True)]).T
         return Estimate(value, se)
 
@@ -56,7 +58,7 @@ def _decorrelated(rewards: Floats, penalty: float) -> tuple[float, float]:
     weights = rate * (1 - rate) ** np.arange(len(rewards))
     mean = rewards.mean()
     sd = rewards.std(ddof=1) if len(rewards) > 1 else np.nan
-    return mean + weights @ (rewards - mean), sd * np.sqrt(weights @ weights)
+    return float(mean + weights @ (rewards - mean)), float(sd * np.sqrt(weights @ weights))
 
 
 def _simulated(log: ExperimentLog, policy: Policy | str | None, runs: int, seed: int, threads: int | None) -> Floats:

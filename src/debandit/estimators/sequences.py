@@ -76,7 +76,8 @@ def mixing(alpha: float) -> float:
 def normal_mixture_bound(variance: Floats | float, alpha: float, v_opt: float) -> Floats:
     """What the absolute value of a sum never exceeds, but with probability alpha, if its terms are sub-Gaussian."""
     rho = v_opt / mixing(alpha)
-    return np.sqrt((variance + rho) * (np.log(1 + variance / rho) - 2 * np.log(alpha)))
+    bound: Floats = np.sqrt((variance + rho) * (np.log(1 + variance / rho) - 2 * np.log(alpha)))
+    return bound
 
 
 def gamma_exponential_bound(variance: Floats | float, alpha: float, v_opt: float, scale: float, most: Floats) -> Floats:
