@@ -1,5 +1,8 @@
 """AW-AIPW, W-decorrelation, batchwise estimators and confidence sequences: published values, and by hand."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -184,7 +187,7 @@ def test_what_batchwise_estimators_refuse():
         batch_weighted(named)
     with pytest.raises(db.Refused, match=r"'A' has only one pull in the batch '2'(.|\n)*two pulls of every arm"):
         batched_ols(BATCHED, control="A")
-    constant = db.ExperimentLog(list("AABB"), [0, 0, 0, 0], batches="xxxx")
+    constant = db.ExperimentLog(list("AAABBB"), [0.1] * 6, batches="xxxxxx")  # rounding makes no variance
     with pytest.raises(db.Refused, match=r"batch '1': .*do not vary"):
         batched_ols(constant, control="A")
     with pytest.raises(db.InputError, match="there is no arm 'C' to compare with"):
@@ -307,6 +310,8 @@ def test_what_confidence_sequences_refuse():
     for option in ({"alpha": 0}, {"alpha": 0.7}, {"t_opt": 0}, {"sd": 0}):
         with pytest.raises(db.InputError, match="must be a number from"):
             confidence_sequence(LOG, **{"sd": 1.0} | option)
+    with pytest.raises(db.InputError, match="sd must be a number from 3e-06"):  # a guess of nearly 0 would give NaN
+        confidence_sequence(LOG, support=(0, 3), sd=1e-7)
     unseen = db.ExperimentLog(["a", "b", "b"], [1, 0, 1], labels=["a", "b", "c"])
     for found in (
         confidence_sequence(unseen),
@@ -315,3 +320,21 @@ def test_what_confidence_sequences_refuse():
     ):
         assert np.isnan(found).sum() == 3
         assert np.isnan([part[2] for part in found]).all()
+
+
+def test_other_things_than_logs():
+    runs = db.simulate("uniform", db.worlds.Bernoulli([0.3, 0.6]), horizon=5, runs=2, paths=True)
+    for estimator in (w_decorrelation, batch_weighted, confidence_sequence, lambda log: batched_ols(log, control="A")):
+        for wrong in (None, 5, [], [LOG, 3], runs):
+            with pytest.raises(db.InputError, match="ExperimentLog"):
+                estimator(wrong)
+
+
+def test_the_page_on_estimators():
+    page = (Path(__file__).parents[2] / "docs" / "estimators.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {}
+    exec(block, names)
+    assert names["log"].horizon == 400
+    for name in db.estimators.__all__:
+        assert f"`{name}`" in page or name[0].isupper(), name

@@ -8,8 +8,9 @@ import numpy as np
 from debandit.checks import checked_number, checked_seed, checked_whole, did_you_mean
 from debandit.engine.data import Floats, Ints
 from debandit.errors import InputError, Refused, listed, quoted, shorten
-from debandit.estimators.estimate import Estimate, for_each
-from debandit.log import ExperimentLog
+from debandit.estimators.estimate import Estimate, checked_log, for_each, rounds_of
+from debandit.log import Batches, ExperimentLog
+from debandit.log_parts import summarised
 from debandit.policies import Policy
 
 
@@ -112,13 +113,14 @@ def _compared(
 
 def _cells(log: ExperimentLog, method: str, least: int) -> _Cells:
     """The cells of a log, each with at least this many pulls."""
-    if not isinstance(log, ExperimentLog) or log.batch_sizes is None:
+    sizes = checked_log(log).batch_sizes
+    if sizes is None:
         raise InputError(
             f"{method} needs a log that says what its batches were",
             where="log",
             remedy="Read it with its column of batches: read_log(..., batch=COLUMN).",
         )
-    cells = _of_table(log) if log.batches is not None else _of_rounds(log, log.batch_sizes)
+    cells = _of_rounds(log, sizes) if log.batches is None else _of_table(log.batches)
     few = np.argwhere(cells.pulls < least)
     if len(few):
         batch, arm = few[0]
@@ -132,22 +134,12 @@ def _cells(log: ExperimentLog, method: str, least: int) -> _Cells:
     return cells
 
 
-def _of_table(log: ExperimentLog) -> _Cells:
-    table = log.batches
-    assert table is not None
+def _of_table(table: Batches) -> _Cells:
     return _Cells(table.names, table.pulls, table.means, table.variances * table.pulls)
 
 
 def _of_rounds(log: ExperimentLog, sizes: Sequence[int]) -> _Cells:
-    assert log.rounds is not None
-    shape, rewards = (len(sizes), len(log.labels)), log.rounds.rewards
-    place = np.repeat(np.arange(len(sizes)), sizes) * shape[1] + log.rounds.arms
-
-    def total(values: Floats | None = None) -> np.ndarray:
-        return np.bincount(place, values, shape[0] * shape[1])
-
-    pulls = total()
-    with np.errstate(invalid="ignore"):
-        means = total(rewards) / pulls
-    squares = total((rewards - means[place]) ** 2)
-    return _Cells([str(i + 1) for i in range(len(sizes))], *(part.reshape(shape) for part in (pulls, means, squares)))
+    rounds, shape = rounds_of(log, "a comparison within batches"), (len(sizes), len(log.labels))
+    place = np.repeat(np.arange(len(sizes)), sizes) * shape[1] + rounds.arms
+    pulls, means, variances = (part.reshape(shape) for part in summarised(place, rounds.rewards, shape[0] * shape[1]))
+    return _Cells([str(i + 1) for i in range(len(sizes))], pulls.astype(np.int64), means, variances * pulls)

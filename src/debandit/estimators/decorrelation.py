@@ -1,5 +1,7 @@
 """W-decorrelation: each pull of an arm counts less than the one before, by a factor that is fixed beforehand."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from debandit.checks import MOST_RUNS, checked_number, checked_whole
@@ -16,7 +18,7 @@ QUANTILE = 0.05
 
 
 def w_decorrelation(
-    log: ExperimentLog | list[ExperimentLog],
+    log: ExperimentLog | Sequence[ExperimentLog],
     policy: Policy | str | None = None,
     *,
     lambda_: float | None = None,
@@ -27,9 +29,9 @@ def w_decorrelation(
     """mean + sum_j R (1 - R)^j (y_j - mean) over the arm's rewards y_0, y_1, ..., with R = 1 / (1 + lambda).
 
     W-decorrelation (Deshpande, Mackey, Syrgkanis and Taddy, 2018) in its closed form for arms, with
-    se^2 = s^2 sum_j R^2 (1 - R)^(2j), where s^2 is the variance of the arm's rewards (divisor n - 1). `lambda_` must not
-    depend on the log. By default it is, for each arm, the 5 % quantile of min(N_k, T - N_k) / ln T over `runs` simulated
-    experiments of `policy` in the log's bootstrap world.
+    se^2 = s^2 sum_j R^2 (1 - R)^(2j), where s^2 is the variance of the arm's rewards (divisor n - 1). `lambda_` must
+    not depend on the log. By default it is, for each arm, the 5 % quantile of min(N_k, T - N_k) / ln T over `runs`
+    simulated experiments of `policy` in the log's bootstrap world.
 
     It assumes no propensities, but rewards without drift, and that each arm is pulled far more often than ln T times:
     with fewer pulls some bias is left. An arm without a pull has no estimate, one with a single pull no se.

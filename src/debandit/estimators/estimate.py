@@ -44,7 +44,7 @@ def _standard_error(variances: Floats, pulls: np.ndarray) -> Floats:
 
 def checked_batch(logs: ExperimentLog | Sequence[ExperimentLog]) -> list[ExperimentLog]:
     """A list of logs with the same number of arms."""
-    batch = [logs] if isinstance(logs, ExperimentLog) else list(logs)
+    batch = [logs] if isinstance(logs, ExperimentLog) else list(logs) if isinstance(logs, Sequence) else []
     if not batch or not all(isinstance(log, ExperimentLog) for log in batch):
         raise InputError("an estimator needs an ExperimentLog or a list of them", where="log", remedy="See read_log.")
     if len({len(log.labels) for log in batch}) > 1:
@@ -56,6 +56,13 @@ def for_each(logs: ExperimentLog | Sequence[ExperimentLog], estimate: Callable[[
     """The estimate of one log, or those of a list, one below the other."""
     each = [estimate(log) for log in checked_batch(logs)]
     return each[0] if isinstance(logs, ExperimentLog) else Estimate(*map(np.stack, zip(*each, strict=True)))
+
+
+def checked_log(log: object) -> ExperimentLog:
+    """One log, for an estimator that takes no lists."""
+    if not isinstance(log, ExperimentLog):
+        raise InputError("this estimator needs one ExperimentLog", where="log", remedy="See read_log.")
+    return log
 
 
 def rounds_of(log: ExperimentLog, method: str) -> Rounds:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from debandit.checks import checked_number
+from debandit.checks import LARGEST, checked_number
 from debandit.engine.data import Floats
 from debandit.errors import InputError
-from debandit.estimators.estimate import rounds_of
+from debandit.estimators.estimate import checked_log, rounds_of
 from debandit.log import ExperimentLog
 from debandit.log_parts import numbers
 
@@ -46,13 +46,14 @@ def confidence_sequence(
     fixed beforehand: never give the observed numbers. For 0/1 rewards they are about 1.5 times as wide as Clopper and
     Pearson's.
     """
-    alpha = checked_number("alpha", alpha, 1e-9, 0.5)
-    best = checked_number("t_opt", log.horizon / len(log.labels) if t_opt is None else t_opt, 1)
+    log, alpha = checked_log(log), checked_number("alpha", alpha, 1e-9, 0.5)
+    best = max(1.0, log.horizon / len(log.labels)) if t_opt is None else checked_number("t_opt", t_opt, 1)
     spread = None if sd is None else checked_number("sd", sd, 1e-100)
     pulls, means = log.pulls.astype(np.float64), log.means
     if support is not None:
         low, high = _checked_support(support)
-        radius = _bernstein_radius(log, low, high, alpha, best, spread or (high - low) / 4)
+        guess = (high - low) / 4 if sd is None else checked_number("sd", sd, (high - low) / 1e6)
+        radius = _bernstein_radius(log, low, high, alpha, best, guess)
         return ConfidenceSequence(means, np.maximum(means - radius, low), np.minimum(means + radius, high))
     if spread is not None:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -149,7 +150,7 @@ def _prediction_errors(rewards: Floats, first: float) -> float:
 
 def _checked_support(support: object) -> tuple[float, float]:
     limits = numbers(support, "support")  # type: ignore[arg-type]  # it complains of anything else
-    if limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
+    if limits.shape != (2,) or not (np.abs(limits) <= LARGEST).all() or not limits[0] < limits[1]:
         what = "support is the lowest and the highest reward that is possible"
         raise InputError(what, where="support", remedy="Give two numbers, as in support=(0, 100).")
     return float(limits[0]), float(limits[1])
