@@ -34,25 +34,46 @@ def path_propensities(
     arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int, *, labels: tuple[str, ...] | None = None
 ) -> Floats:
     """Propensities of many logs of equal length at once: arms (indices), rewards and the answer have shape (..., T)."""
-    if policy.binary_rewards and not np.isin(rewards, (0.0, 1.0)).all():
-        raise InputError(
-            f"{policy.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
-            where="policy",
-            remedy="Declare the rule that ran the experiment.",
-        )
     horizon = arms.shape[-1]
     paths, values = arms.reshape(-1, horizon), rewards.reshape(-1, horizon)
     chances = np.empty(paths.shape)
     rows = max(1, NUMBERS_AT_ONCE // (horizon * arm_count))
     for start in range(0, len(paths), rows):
         part = slice(start, start + rows)
-        found = policy.replay(History(paths[part], values[part], arm_count))
-        if found is None:
-            raise cannot_say(policy)
-        chances[part] = np.take_along_axis(found.chances, paths[part, :, None].astype(np.int64), axis=-1)[..., 0]
+        every = _replayed(paths[part], values[part], policy, arm_count)
+        chances[part] = of_pulled(every, paths[part])
     if not chances.all():
         _refuse(paths, chances, policy, labels)
     return chances.reshape(arms.shape)
+
+
+def path_chances(
+    arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int, *, labels: tuple[str, ...] | None = None
+) -> Floats:
+    """The same of every arm, not only of the pulled one: of shape (logs, T, K) for arms and rewards of (logs, T)."""
+    every = _replayed(arms, rewards, policy, arm_count)
+    chances = of_pulled(every, arms)
+    if not chances.all():
+        _refuse(arms, chances, policy, labels)
+    return every
+
+
+def of_pulled(chances: Floats, arms: np.ndarray) -> Floats:
+    """From the propensities of all arms (..., T, K) those of the arms that were pulled (..., T)."""
+    return np.take_along_axis(chances, arms[..., None].astype(np.int64), axis=-1)[..., 0]
+
+
+def _replayed(arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int) -> Floats:
+    if policy.binary_rewards and not np.isin(rewards, (0.0, 1.0)).all():
+        raise InputError(
+            f"{policy.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
+            where="policy",
+            remedy="Declare the rule that ran the experiment.",
+        )
+    found = policy.replay(History(arms, rewards, arm_count))
+    if found is None:
+        raise cannot_say(policy)
+    return found.chances
 
 
 def _refuse(paths: np.ndarray, chances: Floats, policy: Policy, labels: tuple[str, ...] | None) -> None:

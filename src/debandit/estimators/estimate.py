@@ -1,13 +1,13 @@
 """What an estimator says, and the simplest one: the sample mean."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from debandit.engine.data import Floats
 from debandit.errors import InputError
-from debandit.log import ExperimentLog
+from debandit.log import ExperimentLog, Rounds
 from debandit.policies import Policy
 from debandit.simulation import Runs
 
@@ -44,9 +44,30 @@ def _standard_error(variances: Floats, pulls: np.ndarray) -> Floats:
 
 def checked_batch(logs: ExperimentLog | Sequence[ExperimentLog]) -> list[ExperimentLog]:
     """A list of logs with the same number of arms."""
-    batch = [logs] if isinstance(logs, ExperimentLog) else list(logs)
+    batch = [logs] if isinstance(logs, ExperimentLog) else list(logs) if isinstance(logs, Sequence) else []
     if not batch or not all(isinstance(log, ExperimentLog) for log in batch):
         raise InputError("an estimator needs an ExperimentLog or a list of them", where="log", remedy="See read_log.")
     if len({len(log.labels) for log in batch}) > 1:
         raise InputError("the logs of a list must have the same arms", where="log", remedy="Use one call for each.")
     return batch
+
+
+def for_each(logs: ExperimentLog | Sequence[ExperimentLog], estimate: Callable[[ExperimentLog], Estimate]) -> Estimate:
+    """The estimate of one log, or those of a list, one below the other."""
+    each = [estimate(log) for log in checked_batch(logs)]
+    return each[0] if isinstance(logs, ExperimentLog) else Estimate(*map(np.stack, zip(*each, strict=True)))
+
+
+def checked_log(log: object) -> ExperimentLog:
+    """One log, for an estimator that takes no lists."""
+    if not isinstance(log, ExperimentLog):
+        raise InputError("this estimator needs one ExperimentLog", where="log", remedy="See read_log.")
+    return log
+
+
+def rounds_of(log: ExperimentLog, method: str) -> Rounds:
+    """The rounds of a log, for a method that needs their order."""
+    if log.rounds is None:
+        what = f"{method} needs every round in the order of time, and of this log only totals are known"
+        raise InputError(what, where="log", remedy="Use debias, which needs no order.")
+    return log.rounds

@@ -17,7 +17,7 @@ from debandit.simulation import Runs
 NUMBERS_AT_ONCE = 2**22
 
 
-class _Paths(NamedTuple):
+class Paths(NamedTuple):
     """Rounds of logs of equal length, of shape (..., T)."""
 
     arms: np.ndarray  # indices
@@ -36,7 +36,7 @@ def ipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
     return _averaged(_as_paths(log, policy), _weighted)
 
 
-def _weighted(paths: _Paths) -> Floats:
+def _weighted(paths: Paths) -> Floats:
     taken = paths.arms[..., None] == np.arange(paths.arm_count)
     return np.where(taken, (paths.rewards / paths.propensities)[..., None], 0.0)
 
@@ -47,10 +47,11 @@ def aipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
     m is 0 before the first pull and learns from forced rounds too; otherwise as `ipw`. Unbiased because m_{t-1,k} is
     known before round t.
     """
-    return _averaged(_as_paths(log, policy), _augmented)
+    return _averaged(_as_paths(log, policy), augmented)
 
 
-def _augmented(paths: _Paths) -> Floats:
+def augmented(paths: Paths) -> Floats:
+    """The terms of `aipw`, of shape (..., T, K)."""
     seen = History(paths.arms, paths.rewards, paths.arm_count)
     running = seen.sums / np.maximum(seen.pulls, 1)
     taken = paths.arms[..., None] == np.arange(paths.arm_count)
@@ -58,12 +59,12 @@ def _augmented(paths: _Paths) -> Floats:
     return running + np.where(taken, surprise, 0.0)
 
 
-def _as_paths(logs: Logs, policy: Policy | str | None) -> _Paths:
+def _as_paths(logs: Logs, policy: Policy | str | None) -> Paths:
     """The rounds with the propensities that the log recorded, or else those of the rule replayed along it."""
     if isinstance(logs, Runs):
         (arms, rewards), arm_count = logs.paths(), logs.world.arm_count
-        rule = _randomised(logs.policy if policy is None else policy)
-        return _Paths(arms, rewards, path_propensities(arms, rewards, rule, arm_count), arm_count)
+        rule = randomised(logs.policy if policy is None else policy)
+        return Paths(arms, rewards, path_propensities(arms, rewards, rule, arm_count), arm_count)
     batch = checked_batch(logs)
     rounds = [log.rounds for log in batch if log.rounds is not None]
     if len(rounds) < len(batch) or len({len(path.arms) for path in rounds}) > 1:
@@ -76,17 +77,18 @@ def _as_paths(logs: Logs, policy: Policy | str | None) -> _Paths:
     arms, rewards = np.stack([path.arms for path in rounds]), np.stack([path.rewards for path in rounds])
     chances = np.stack([np.zeros(len(p.arms)) if p.propensities is None else p.propensities for p in rounds])
     silent = np.flatnonzero([path.propensities is None for path in rounds])
-    declared = _randomised(policy) if len(silent) else None
+    declared = randomised(policy) if len(silent) else None
     rules = [declared.in_log(batch[i]) for i in silent] if declared else []
     for rule in dict.fromkeys(rules):  # one, unless the logs have batches of their own
         mine = silent[[other == rule for other in rules]]
         labels = batch[mine[0]].labels if len(mine) == 1 else None
         chances[mine] = path_propensities(arms[mine], rewards[mine], rule, arm_count, labels=labels)
     place = 0 if isinstance(logs, ExperimentLog) else slice(None)
-    return _Paths(arms[place], rewards[place], chances[place], arm_count)
+    return Paths(arms[place], rewards[place], chances[place], arm_count)
 
 
-def _randomised(policy: Policy | str | None) -> Policy:
+def randomised(policy: Policy | str | None) -> Policy:
+    """The policy, if it leaves anything to chance."""
     if policy is None:
         raise InputError(
             "the log has no propensities and no rule was given",
@@ -103,7 +105,7 @@ def _randomised(policy: Policy | str | None) -> Policy:
     return rule
 
 
-def _averaged(paths: _Paths, terms: Callable[[_Paths], Floats]) -> Estimate:
+def _averaged(paths: Paths, terms: Callable[[Paths], Floats]) -> Estimate:
     """The mean over the rounds that were not forced of `terms`, of shape (L, T, K), and its standard error."""
     horizon = paths.arms.shape[-1]
     arms, rewards, chances = (part.reshape(-1, horizon) for part in paths[:3])
@@ -119,7 +121,7 @@ def _averaged(paths: _Paths, terms: Callable[[_Paths], Floats]) -> Estimate:
     rows = max(1, NUMBERS_AT_ONCE // (horizon * paths.arm_count))
     for start in range(0, len(count), rows):
         part = slice(start, start + rows)
-        each = terms(_Paths(arms[part], rewards[part], chances[part], paths.arm_count))
+        each = terms(Paths(arms[part], rewards[part], chances[part], paths.arm_count))
         value[part], se[part] = _mean_and_se(each, free[part, :, None], count[part, None])
     outer = (*paths.arms.shape[:-1], paths.arm_count)
     return Estimate(value.reshape(outer), se.reshape(outer))
