@@ -13,9 +13,11 @@ from debandit.engine.data import Floats, Ints
 from debandit.policies.panels import WEIGHTS, by_panels, common_panels, highest, nodes_of
 
 LEAST = 0.05  # of a and c; below it draws pile up at 0 and 1 so closely that doubles cannot tell them apart
-DROPS = np.linspace(0, 8.6, 6)[1:] ** 2 / 2  # of the log-density from the peak to the ends of an arm's panels
+DROPS = np.array([1.4, 3.5, 8.2]) ** 2 / 2  # of the log-density from the peak to the ends of an arm's panels
 BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long that 1 + e^x bends within one panel
-LONG_TAILS = 3.0  # a or c below this; halving all panels changes nothing by 1e-13 up to 10^4 pulls, 1e-11 up to 10^6
+LONG_TAILS = 1.0  # a or c below this
+NOTHING = 1e-11  # of an arm's draws lie outside of the panels: rounding, for as much as 10^7 pulls
+STIRLING = 10.0  # from here on the series of `_beyond_stirling` is exact
 
 
 def highest_beta(a: Floats, c: Floats) -> Floats:
@@ -41,11 +43,12 @@ def _highest(a: Floats, c: Floats, ends: Floats) -> Floats:
     bend = np.log1p((small / (1 + small))[..., None] * np.expm1(np.where(right, -1.0, 1.0)[..., None] * steps))
     slope = np.where(right[:, None], -c[..., None], a[..., None])
     level = _log_density(a[..., None], c[..., None], middle[:, None]) + np.log(np.maximum(half, 1e-300))[:, None]
-    both = (a + c)[..., None, None]
-    # of shape (rows, arms, panels, nodes)
-    mass = np.exp(level[..., None] + slope[..., None] * steps[:, None] - both * bend[:, None])
-    whole = (mass @ WEIGHTS).sum(axis=-1)[..., None, None]
-    return highest(mass / whole, np.zeros(a.shape))
+    mass = slope[..., None] * steps[:, None]  # of shape (rows, arms, panels, nodes)
+    mass -= (a + c)[..., None, None] * bend[:, None]
+    mass += level[..., None]
+    np.exp(mass, out=mass)
+    before = 1 - (mass @ WEIGHTS).sum(axis=-1)
+    return highest(mass, np.where(before < NOTHING, 0.0, before))
 
 
 def _panels(bends: Floats, a: Floats, c: Floats) -> Floats:
@@ -59,16 +62,30 @@ def _panels(bends: Floats, a: Floats, c: Floats) -> Floats:
     near = np.log1p(spread + np.sqrt(2 * spread))
     left, right = near + DROPS / a[..., None], near + DROPS / c[..., None]
     left, right = (np.concatenate([side, np.minimum(bends, side[..., -1:])], axis=-1) for side in (left, right))
-    ends = np.sort(np.concatenate([peak - left, peak, peak + right], axis=-1), axis=-1)
-    return common_panels(ends, ends[..., 0].min(axis=-1))
+    ends = np.sort(np.concatenate([peak - left, peak + right], axis=-1), axis=-1)
+    start = ends[..., 0].min(axis=-1) if a.shape[-1] == 2 else ends[..., 0].max(axis=-1)
+    return common_panels(ends, start)
 
 
 def _log_density(a: Floats, c: Floats, x: Floats) -> Floats:
-    """Relative to that at the peak; from the side on which nothing cancels."""
-    away = x - (np.log(a) - np.log(c))
-    mine = np.where(away > 0, c, a)
-    logarithm: Floats = -mine * np.abs(away) - (a + c) * np.log1p(mine / (a + c) * np.expm1(-np.abs(away)))
+    """From its peak, and from the side of x = 0 on which nothing cancels."""
+    mine = np.where(x > 0, c, a)
+    away = np.where(x > 0, 1.0, -1.0) * (x - (np.log(a) - np.log(c)))
+    peak = np.log(a / (a + c) * c / (2 * np.pi)) / 2 + _beyond_stirling(a + c) - _beyond_stirling(a) - _beyond_stirling(c)
+    logarithm: Floats = peak - mine * away - (a + c) * np.log1p(mine / (a + c) * np.expm1(-away))
     return logarithm
+
+
+def _beyond_stirling(z: Floats) -> Floats:
+    """ln Gamma(z) - ((z - 1/2) ln z - z + ln(2 pi) / 2)."""
+    from debandit.special import gammaln
+
+    inverse = 1 / np.maximum(z, STIRLING)
+    rest: Floats = inverse * np.polyval([-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12], inverse**2)
+    few = z < STIRLING
+    small = z[few]
+    rest[few] = gammaln(small) - ((small - 0.5) * np.log(small) - small + np.log(2 * np.pi) / 2)
+    return rest
 
 
 def closer_than(distance: float, a: Floats, c: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from debandit.engine.data import Floats
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
 MANY = 8  # arms: the product of more factors bends more, and panels are halved
 NODES_AT_ONCE = 2**16  # numbers per array, so that they stay in the cache
 ARMS_AT_ONCE = 2**18  # whose panels are kept
