@@ -34,20 +34,18 @@ def highest_beta(a: Floats, c: Floats) -> Floats:
 
 
 def _highest(a: Floats, c: Floats, ends: Floats) -> Floats:
-    half, x = nodes_of(ends)
-    middle = ends[:, :-1] + half
-    steps = x - middle[..., None]
+    half, middle, steps = nodes_of(ends)
     # The log-density relative to the middle of the panel, from the side of x = 0 on which nothing cancels.
     right = middle > 0
     small = np.exp(-np.abs(middle))
-    bend = np.log1p((small / (1 + small))[..., None] * np.expm1(np.where(right, -1.0, 1.0)[..., None] * steps))
-    slope = np.where(right[:, None], -c[..., None], a[..., None])
-    level = _log_density(a[..., None], c[..., None], middle[:, None]) + np.log(np.maximum(half, 1e-300))[:, None]
-    mass = slope[..., None] * steps[:, None]  # of shape (rows, arms, panels, nodes)
-    mass -= (a + c)[..., None, None] * bend[:, None]
-    mass += level[..., None]
+    bend = np.log1p((small / (1 + small))[:, None] * np.expm1(np.where(right, -1.0, 1.0)[:, None] * steps))
+    slope = np.where(right, -c[:, None], a[:, None])
+    level = _log_density(a[:, None], c[:, None], middle) + np.log(np.maximum(half, 1e-300))
+    mass = slope[:, :, None] * steps  # of shape (arms, panels, nodes, rows)
+    mass -= (a + c)[:, None, None] * bend
+    mass += level[:, :, None]
     np.exp(mass, out=mass)
-    before = 1 - (mass @ WEIGHTS).sum(axis=-1)
+    before = 1 - (WEIGHTS @ mass).sum(axis=1)
     return highest(mass, np.where(before < NOTHING, 0.0, before))
 
 
@@ -57,14 +55,15 @@ def _panels(bends: Floats, a: Floats, c: Floats) -> Floats:
     Near the peak that is the drop of a normal density, or that of exp(-e^x) if one of a and c is small; farther out the
     density falls like e^(ax) on the left and e^(-cx) on the right.
     """
-    peak = (np.log(a) - np.log(c))[..., None]
-    spread = DROPS * (1 / a + 1 / c)[..., None]
+    peak, drops = np.log(a) - np.log(c), DROPS[:, None, None]
+    spread = drops * (1 / a + 1 / c)
     near = np.log1p(spread + np.sqrt(2 * spread))
-    left, right = near + DROPS / a[..., None], near + DROPS / c[..., None]
-    left, right = (np.concatenate([side, np.minimum(bends, side[..., -1:])], axis=-1) for side in (left, right))
-    ends = np.sort(np.concatenate([peak - left, peak + right], axis=-1), axis=-1)
-    start = ends[..., 0].min(axis=-1) if a.shape[-1] == 2 else ends[..., 0].max(axis=-1)
-    return common_panels(ends, start)
+    left, right = near + drops / a, near + drops / c
+    if len(bends):
+        left, right = (np.concatenate([side, np.minimum(bends[:, None, None], side[-1])]) for side in (left, right))
+        left, right = np.sort(left, axis=0), np.sort(right, axis=0)
+    ends = np.concatenate([peak - left[::-1], peak + right])
+    return common_panels(ends, ends[0].min(axis=0) if len(a) == 2 else ends[0].max(axis=0))
 
 
 def _log_density(a: Floats, c: Floats, x: Floats) -> Floats:
