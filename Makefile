@@ -28,6 +28,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/rounds.py $(if $(RACE),--race $(RACE))
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/batches.py
+	$(BIN)/python benchmarks/chances.py
 	$(BIN)/python benchmarks/control_variates.py
 	$(BIN)/python benchmarks/worlds.py
 	$(BIN)/python benchmarks/start_up.py

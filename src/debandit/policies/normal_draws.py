@@ -33,14 +33,14 @@ def highest_normal(location: Floats, width: Floats) -> Floats:
 
 
 def _panels(location: Floats, width: Floats) -> Floats:
-    ends = location[..., None] + width[..., None] * OFFSETS
-    return common_panels(ends, ends[..., 0].max(axis=-1))
+    ends = location + width * OFFSETS[:, None, None]
+    return common_panels(ends, ends[0].max(axis=0))
 
 
 def _highest_normal(location: Floats, width: Floats, ends: Floats) -> Floats:
     from debandit.special import ndtr
 
-    half, x = nodes_of(ends)
-    z = (x[:, None] - location[..., None, None]) / width[..., None, None]
-    mass = np.exp(-0.5 * z * z) * (half[:, None] / (np.sqrt(2 * np.pi) * width[..., None]))[..., None]
-    return highest(mass, ndtr((ends[:, :1] - location) / width))
+    half, middle, steps = nodes_of(ends)
+    z = (middle[:, None] + steps - location[:, None, None]) / width[:, None, None]
+    mass = np.exp(-0.5 * z * z) * (half / (np.sqrt(2 * np.pi) * width[:, None]))[:, :, None]
+    return highest(mass, ndtr((ends[0] - location) / width))
