@@ -99,7 +99,7 @@ def mid_p_lower(pulls: Floats, wins: Floats, tail: float) -> Floats:
         more = np.where(s < n, betainc(s + 1, lost, p), 0.0)  # P(X > s)
         above = more + betainc(won, n - won + 1, p) > 2 * tail  # P(X > s) + P(X >= s)
         low, high = np.where(above, low, p), np.where(above, p, high)
-    limits: Floats = np.where(s > 0, high, 0.0)[place].reshape(pulls.shape)
+    limits: Floats = np.minimum(np.where(s > 0, high, 0.0), s / n)[place].reshape(pulls.shape)  # tails may be near 1/2
     return limits
 
 
