@@ -1,10 +1,39 @@
-"""Confidence intervals in closed form, measured by simulation. `limits` has the formulas, `interval` chooses one."""
+"""Confidence intervals in closed form, measured by simulation.
 
+`limits` has the formulas for the mean of an arm, `differences` those for two arms, and `interval` chooses one.
+"""
+
+from debandit.intervals.differences import (
+    mover_difference,
+    mover_lift,
+    pooled_t_difference,
+    two_part_difference,
+    wald_lift,
+    wilson_difference,
+)
 from debandit.intervals.interval import Interval, interval_of, outside
-from debandit.intervals.limits import PooledT, Sample, Sums, binary, mid_p_lower, moderated_t, pooled_t, two_part, wald
+from debandit.intervals.limits import (
+    ARM,
+    WINNER,
+    Limits,
+    PooledT,
+    Sample,
+    Sums,
+    binary,
+    mid_p_lower,
+    moderated_t,
+    pooled_t,
+    two_part,
+    two_part_centre,
+    wald,
+    wilson,
+)
 
 __all__ = [
+    "ARM",
+    "WINNER",
     "Interval",
+    "Limits",
     "PooledT",
     "Sample",
     "Sums",
@@ -12,8 +41,16 @@ __all__ = [
     "interval_of",
     "mid_p_lower",
     "moderated_t",
+    "mover_difference",
+    "mover_lift",
     "outside",
     "pooled_t",
+    "pooled_t_difference",
     "two_part",
+    "two_part_centre",
+    "two_part_difference",
     "wald",
+    "wald_lift",
+    "wilson",
+    "wilson_difference",
 ]

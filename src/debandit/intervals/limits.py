@@ -1,4 +1,4 @@
-"""The intervals in closed form: `wald`, `binary`, `pooled_t`, the plain `moderated_t`, and `two_part`.
+"""The intervals in closed form: `wald`, `binary`, `wilson`, `pooled_t`, the plain `moderated_t`, and `two_part`.
 
 All take the rewards of one experiment, or of many with the same arms and rounds. scipy.special takes long to import, so
 the functions that need it import it themselves.
@@ -10,7 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+ARM, WINNER = 0.7, 0.3  # the share of the error below: an arm's mean is biased downward, but the highest one upward
+_MEASURED = 0.95  # the level at which the recipes were found
 _STEPS = 60  # halvings: more than a float has bits
+
+
+class Limits(NamedTuple):
+    """Limits of shape (experiments, arms): NaN where nothing is known, infinite where there is no limit."""
+
+    low: Floats
+    high: Floats
+
+    def where(self, known: NDArray[np.bool_]) -> "Limits":
+        """The same limits, but NaN where nothing is known."""
+        return Limits(np.where(known, self.low, np.nan), np.where(known, self.high, np.nan))
+
+    def wider(self, other: "Limits") -> "Limits":
+        """On each side the limit that is farther out."""
+        return Limits(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 class Sample:
@@ -43,25 +60,30 @@ class Sample:
         return spread
 
 
-def wald(pulls: Floats, means: Floats, squares: Floats, level: float) -> tuple[Floats, Floats]:
+def wald(pulls: Floats, means: Floats, squares: Floats, level: float) -> Limits:
     """The textbook limits, mean ± z s.e.; NaN for an arm whose rewards do not vary, or that was pulled once."""
     from debandit.special import ndtri
 
     known = (pulls > 1) & (squares > 0)
     variance = np.where(known, squares, np.nan) / np.maximum(pulls - 1, 1)
     half = ndtri((1 + level) / 2) * np.sqrt(variance / np.maximum(pulls, 1))
-    return means - half, means + half
+    return Limits(means - half, means + half)
 
 
-def binary(pulls: Floats, wins: Floats, level: float) -> tuple[Floats, Floats]:
-    """Limits of a probability: below the mid-p limit, above Clopper and Pearson's, which is wider."""
+def binary(pulls: Floats, wins: Floats, level: float, below: float = ARM) -> Limits:
+    """Limits of a probability: the mid-p limit, and Clopper and Pearson's, which is wider, where less error is allowed.
+
+    That is above, because the means are biased downward; for the `WINNER` it is below.
+    """
     from debandit.special import betaincinv
 
-    tail = (1 - level) / 2  # more room above, because the means are biased downward
-    seen = pulls > 0
+    tail, seen = (1 - level) / 2, pulls > 0
     n, s = np.where(seen, pulls, 1.0), np.where(seen, wins, 0.0)
+    if below < 0.5:
+        low = np.where(s > 0, betaincinv(np.maximum(s, 1), n - s + 1, tail), 0.0)
+        return Limits(low, 1 - mid_p_lower(n, n - s, tail)).where(seen)
     high = np.where(s < n, betaincinv(s + 1, np.maximum(n - s, 1), 1 - tail), 1.0)
-    return np.where(seen, mid_p_lower(n, s, tail), np.nan), np.where(seen, high, np.nan)
+    return Limits(mid_p_lower(n, s, tail), high).where(seen)
 
 
 def mid_p_lower(pulls: Floats, wins: Floats, tail: float) -> Floats:
@@ -77,7 +99,7 @@ def mid_p_lower(pulls: Floats, wins: Floats, tail: float) -> Floats:
         more = np.where(s < n, betainc(s + 1, lost, p), 0.0)  # P(X > s)
         above = more + betainc(won, n - won + 1, p) > 2 * tail  # P(X > s) + P(X >= s)
         low, high = np.where(above, low, p), np.where(above, p, high)
-    limits: Floats = np.where(s > 0, high, 0.0)[place].reshape(pulls.shape)
+    limits: Floats = np.minimum(np.where(s > 0, high, 0.0), s / n)[place].reshape(pulls.shape)  # tails may be near 1/2
     return limits
 
 
@@ -98,17 +120,52 @@ class PooledT(NamedTuple):
     kurtosis: Floats
 
 
-def pooled_t(sample: Sample | Sums, level: float) -> PooledT:
+def pooled_t(sample: Sample | Sums, level: float, below: float = ARM) -> PooledT:
     """A t interval around the sample mean that does not believe the small spread of a starved, skewed arm.
 
-    The sampling variance of a variance is (kurtosis - 1)/n of its square, so an observation counts for 2/(kurtosis - 1)
-    degrees of freedom only, and the rest is borrowed from the other arms. Skewness shifts the limits. 70 % of the error
-    is allowed below and 30 % above, because the means are biased downward. NaN if rewards vary within no arm. Where
-    only sums are known, the skewness is taken to be 0 and the kurtosis 3.
+    `moderated` says how the spread is found. Skewness shifts the limits. 70 % of the error is allowed below and 30 %
+    above, because the means are biased downward; for the `WINNER` the other way round.
     """
-    from debandit.special import ndtri, stdtrit
+    parts = moderated(sample)
+    t_low, t_high = t_quantile(parts.df, below * (1 - level)), t_quantile(parts.df, (1 - below) * (1 - level))
+    with np.errstate(invalid="ignore"):
+        low = sample.means - (t_low + np.clip(parts.shift, -0.4 * t_low, 0.4 * t_low)) * parts.se
+        high = sample.means + (t_high - np.clip(parts.shift, -0.6 * t_high, 0.0)) * parts.se
+    return PooledT(low, high, parts.skewness, parts.kurtosis)
 
-    n, means, squares = sample.pulls, sample.means, sample.squares
+
+def t_quantile(df: Floats, tail: Floats | float) -> Floats:
+    """What a t variable exceeds with this probability, or 0, so that no limit is on the wrong side at any level."""
+    from debandit.special import stdtrit
+
+    quantile: Floats = np.maximum(stdtrit(df, 1 - tail), 0.0)
+    return quantile
+
+
+class Moderated(NamedTuple):
+    """Standard errors of the means with their degrees of freedom, and how far skewness shifts limits, in units of them.
+
+    NaN without a pull, and if rewards vary within no arm. Skewness and kurtosis are those of an experiment.
+    """
+
+    se: Floats
+    df: Floats
+    shift: Floats
+    skewness: Floats  # (experiments,)
+    kurtosis: Floats
+
+
+def moderated(sample: Sample | Sums) -> Moderated:
+    """How well each mean is known, with some of the spread borrowed from the other arms.
+
+    The sampling variance of a variance is (kurtosis - 1)/n of its square, so an observation counts for 2/(kurtosis - 1)
+    degrees of freedom only, and the rest is borrowed. Where only sums are known, the skewness is taken to be 0 and the
+    kurtosis 3. The shift is that of 95 % limits, whatever the level: were it to change with the level, then limits of
+    skewed rewards would not always get wider with it.
+    """
+    from debandit.special import ndtri
+
+    n, squares = sample.pulls, sample.squares
     with np.errstate(invalid="ignore", divide="ignore"):
         g, kappa = _shape(sample) if isinstance(sample, Sample) else (np.zeros(len(n)), np.full(len(n), 3.0))
         weight = np.clip(2 / (1.5 * (kappa - 1)), 0.04, 1.0)[:, None]
@@ -116,14 +173,11 @@ def pooled_t(sample: Sample | Sums, level: float) -> PooledT:
         v, df = (2 * pooled_variance(sample, 20) + weight * squares) / (2 + own), 2 + own
         se = np.where((v > 0) & (n > 0), np.sqrt(v / n), np.nan)
         share, a = own / (2 + own), g[:, None] / np.sqrt(n)
-        shift = -share * a / 2 + a * (1 - 3 * share) / 6 * (ndtri((1 + level) / 2) ** 2 - 1)
-        below, above = stdtrit(df, 1 - 0.7 * (1 - level)), stdtrit(df, 1 - 0.3 * (1 - level))
-        low = means - (below + np.clip(shift, -0.4 * below, 0.4 * below)) * se
-        high = means + (above - np.clip(shift, -0.6 * above, 0.0)) * se
-    return PooledT(low, high, g, kappa)
+        shift = -share * a / 2 + a * (1 - 3 * share) / 6 * (ndtri((1 + _MEASURED) / 2) ** 2 - 1)
+    return Moderated(se, df, shift, g, kappa)
 
 
-def moderated_t(sample: Sample, level: float) -> tuple[Floats, Floats]:
+def moderated_t(sample: Sample, level: float) -> Limits:
     """The plain moderated t with n + 1 degrees of freedom: too short for skewed rewards, a yardstick of width."""
     from debandit.special import stdtrit
 
@@ -131,7 +185,7 @@ def moderated_t(sample: Sample, level: float) -> tuple[Floats, Floats]:
     with np.errstate(invalid="ignore", divide="ignore"):
         v = (2 * pooled_variance(sample, 20) + sample.squares) / (n + 1)
         half = np.where((v > 0) & (n > 0), stdtrit(n + 1, (1 + level) / 2) * np.sqrt(v / n), np.nan)
-    return sample.means - half, sample.means + half
+    return Limits(sample.means - half, sample.means + half)
 
 
 def pooled_variance(sample: Sample | Sums, cap: int) -> Floats:
@@ -155,7 +209,7 @@ def _shape(sample: Sample) -> tuple[Floats, Floats]:
     return np.where(enough, third / second**1.5, 0.0), np.where(enough, fourth / second**2, 3.0)
 
 
-def two_part(sample: Sample, level: float) -> tuple[Floats, Floats]:
+def two_part(sample: Sample, level: float) -> Limits:
     """Limits of P(not 0) times limits of the mean amount, whose relative spread is that of all arms.
 
     An arm without a non-zero reward has no upper limit (inf). NaN if rewards vary within no arm.
@@ -167,15 +221,43 @@ def two_part(sample: Sample, level: float) -> tuple[Floats, Floats]:
     tail, z = (1 - level) / 2, ndtri((1 + level) / 2)
     seen = np.maximum(n, 1.0)
     p, p_low, p_high = plus / seen, mid_p_lower(seen, plus, tail), 1 - mid_p_lower(seen, seen - plus, tail)
-    everywhere = np.maximum(plus.sum(axis=1, keepdims=True), 1.0)
-    amount = (sums.sum(axis=1, keepdims=True) / everywhere + sums) / (1 + plus)
+    amount = _amounts(plus, sums)
     ratio = np.exp(z * np.sqrt((_relative_variance(sample, positive, plus, sums) + 0.49) / (plus + 1)))
     up = np.hypot(amount * (p_high - p), (p + p_high) / 2 * amount * (ratio - 1))
     down = np.hypot(amount * (p - p_low), (p + p_low) / 2 * amount * (1 - 1 / ratio))
     low = np.maximum(np.fmin(p * amount - down, pooled_t(sample, level).low), 0.0)
-    high = np.where(plus > 0, p * amount + up, np.inf)
-    known = (n > 0) & (sample.squares > 0).any(axis=1, keepdims=True)
-    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+    high = np.where(plus > 0, np.fmax(p * amount + up, sample.means), np.inf)  # at low levels the mean may be higher
+    return Limits(low, high).where((n > 0) & (sample.squares > 0).any(axis=1, keepdims=True))
+
+
+def two_part_centre(sample: Sample) -> Floats:
+    """What the limits of `two_part` lie around: P(not 0) times the mean amount, a little of it that of all arms."""
+    plus, sums = sample.total((sample.rewards > 0).astype(np.float64)), sample.total(sample.rewards)
+    with np.errstate(invalid="ignore"):
+        centre: Floats = plus / sample.pulls * _amounts(plus, sums)
+    return centre
+
+
+def _amounts(plus: Floats, sums: Floats) -> Floats:
+    """The mean of the non-zero rewards, with one more that is the average of all arms."""
+    everywhere = np.maximum(plus.sum(axis=1, keepdims=True), 1.0)
+    amounts: Floats = (sums.sum(axis=1, keepdims=True) / everywhere + sums) / (1 + plus)
+    return amounts
+
+
+def wilson(pulls: Floats, wins: Floats, z_low: Floats | float, z_high: Floats | float) -> Limits:
+    """Wilson's limits of a probability, as many standard errors out as is said for each side."""
+    seen = pulls > 0
+    n, s = np.where(seen, pulls, 1.0), np.where(seen, wins, 0.0)
+    return Limits(_wilson_lower(n, s, z_low), 1 - _wilson_lower(n, n - s, z_high)).where(seen)
+
+
+def _wilson_lower(n: Floats, s: Floats, z: Floats | float) -> Floats:
+    """The lower solution x of (s/n - x)^2 = z^2 x (1 - x)/n, written so that it is 0 without a win."""
+    p, spread = s / n, np.square(z) / (2 * n)
+    upper = p + spread + np.sqrt(2 * spread * p * (1 - p) + spread**2)  # but for a factor the upper solution
+    lower: Floats = np.where(s > 0, p**2, 0.0) / np.where(s > 0, upper, 1.0)
+    return lower
 
 
 def _relative_variance(sample: Sample, positive: np.ndarray, plus: Floats, sums: Floats) -> Floats:
