@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from debandit.errors import InputError, printable, shorten
 from debandit.files import write_whole
-from debandit.intervals import Interval
+from debandit.intervals import BEYOND, Interval
 from debandit.log_parts import Metric
 from debandit.settings import Settings
 from debandit.tables import Column, decimals_for, number, render
@@ -39,22 +39,30 @@ _NEVER_PULLED = Column("never_pulled", "never pulled", "share")
 _DIFFERENCES = (
     Column("arm", "arm", "text"),
     Column("difference", "naive difference", "number"),
-    Column("difference_bias", "bias", "number"),
-    Column("difference_se", "± MC s.e.", "number"),
-    Column("corrected_difference", "corrected difference", "number"),
+    Column("quoted_difference", "quoted difference", "number"),
 )
 _EFFECTIVE = Column("effective", "effective size", "count")
 
-_NOT_IN_VERSION_1 = ("quoted", "quoted_bias", "quoted_bias_se")
-_VALUES = ("naive", "sd", *_NOT_IN_VERSION_1, "bias", "bias_se", "corrected", "never_pulled")
+_QUOTED_VALUES = ("quoted", "quoted_bias", "quoted_bias_se")
+_LIFT = ("lift", "lift_low", "lift_high")
+_VALUES = ("naive", "sd", *_QUOTED_VALUES, "bias", "bias_se", "corrected", "never_pulled")
 # the names that a row has for the parts of `Differences` and of `Winner`
 _OF_DIFFERENCES = {
     "difference": "naive",
+    "quoted_difference": "quoted",
     "difference_bias": "bias",
     "difference_se": "bias_se",
     "corrected_difference": "corrected",
+    "difference_low": "low",
+    "difference_high": "high",
+    "lift": "lift",
+    "lift_low": "lift_low",
+    "lift_high": "lift_high",
 }
+_NOT_IN_VERSION_1 = (*_QUOTED_VALUES, "quoted_difference", "difference_low", "difference_high", *_LIFT)
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
+
+_OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
 
 
 class Histogram(NamedTuple):
@@ -81,16 +89,24 @@ class Winner(NamedTuple):
     bias: float
     bias_se: float
     corrected: float
+    low: float = math.nan  # limits that know that the arm was selected; NaN where there are none
+    high: float = math.nan
 
 
 class Differences(NamedTuple):
-    """The difference of each arm's mean to that of another arm; NaN for the control itself."""
+    """The difference of each arm's mean to that of another arm; NaN for the control itself, and where there is none."""
 
     to: tuple[str, ...]  # the named control, or of the other arms the one that looks best in the log
     naive: Floats
+    quoted: Floats  # of the quoted means
     bias: Floats
     bias_se: Floats
     corrected: Floats
+    low: Floats  # limits of the difference
+    high: Floats
+    lift: Floats  # of the quoted means: what the arm has more than the other, as a share of it
+    lift_low: Floats
+    lift_high: Floats
 
 
 class Replays(NamedTuple):
@@ -171,7 +187,9 @@ class Debiased:
             "",
             self._table(),
             "",
-            *((*WHICH_TO_USE, "") if self._has_quoted else ()),
+            *(WHICH_TO_USE if self._has_quoted else ()),
+            *([_OF_LEADER] if self._winner_has_limits else ()),
+            *([""] if self._has_quoted else ()),
             *self._comparison_lines(),
             printable(f"{self.runs:,} runs{fitted}, seed {settings.seed}; {self.stopped_because}."),
         ]
@@ -191,26 +209,33 @@ class Debiased:
         return bool(np.isfinite(self.quoted).any())
 
     def _table(self) -> str:
-        columns = [*_ARM, *(_QUOTED if self._has_quoted else ()), *_CORRECTED]
+        columns = [*_ARM, *((*_QUOTED, _CORRECTED[0]) if self._has_quoted else _CORRECTED)]
         if self.interval.name != "none":
             columns.append(Column("limits", f"{100 * self.interval.level:g} % interval", "interval"))
         if (self.never_pulled > 0).any():
             columns.append(_NEVER_PULLED)
         if self.replays:
             columns.append(_EFFECTIVE)
-        limits = zip(self.low, self.high, strict=True)
+        limits = list(zip(self.low, self.high, strict=True))
+        if self._winner_has_limits and self.winner:
+            limits[self.labels.index(self.winner.arm)] = (self.winner.low, self.winner.high)
         rows = [row | {"limits": pair} for row, pair in zip(self.rows(), limits, strict=True)]
         return render(rows, columns, self._decimals())
+
+    @property
+    def _winner_has_limits(self) -> bool:
+        return self.winner is not None and not math.isnan(self.winner.low)
 
     def _comparison_lines(self) -> list[str]:
         """A table of differences, if there is a named control, and the winner."""
         lines = []
         if self.differences and self.settings.control is not None:
             title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
-            rows = [row for row in self.rows() if row["arm"] != row["compared_with"]]
-            lines += [title, "", render(rows, _DIFFERENCES, self._decimals()), ""]
+            lines += [title, "", self._table_of_differences(self.differences), ""]
+            if self.interval.name not in ("none", "wald") and np.isnan(self.differences.low).all():
+                lines += [BEYOND, ""]
         if self.winner:
-            arm, *values = self.winner
+            arm, *values = self.winner[:5]
             naive, bias, error, corrected = (number(value, self._decimals()) for value in values)
             said = (
                 f"Best-looking arm {shorten(arm, 200)}: naive {naive}; the highest of all means is biased by {bias} "
@@ -218,6 +243,27 @@ class Debiased:
             )
             lines += [printable(said), ""]
         return lines
+
+    def _table_of_differences(self, differences: Differences) -> str:
+        level = f"{100 * self.interval.level:g} %"
+        pairs = {
+            "limits": (f"{level} interval", differences.low, differences.high),
+            "lift_limits": (f"{level} interval of it", differences.lift_low, differences.lift_high),
+        }
+        shown = {key: pair for key, pair in pairs.items() if not np.isnan(pair[1]).all()}
+        rows = [
+            row | {key: (low[k], high[k]) for key, (_, low, high) in shown.items()}
+            for k, row in enumerate(self.rows())
+            if row["arm"] != row["compared_with"]
+        ]
+        columns = [*_DIFFERENCES]
+        if "limits" in shown:
+            columns.append(Column("limits", shown["limits"][0], "interval"))
+        if not np.isnan(differences.lift).all():
+            columns.append(Column("lift", "lift", "number"))
+        if "lift_limits" in shown:
+            columns.append(Column("lift_limits", shown["lift_limits"][0], "interval"))
+        return render(rows, columns, self._decimals())
 
     def _decimals(self) -> int:
         """As many decimals as show Monte-Carlo errors, but none below 3 % of the standard error of an arm's mean."""
@@ -312,10 +358,7 @@ class Debiased:
             and Replays(
                 int(replays["walks"]), int(replays["steps"]), float(replays["acceptance"]), column("effective")
             ),
-            winner=winner
-            and Winner(
-                str(winner["arm"]), *np.array([winner[key] for key in Winner._fields[1:]], dtype=np.float64).tolist()
-            ),
+            winner=winner and _winner(winner),
             differences=winner
             and Differences(tuple(str(arm["compared_with"]) for arm in arms), *map(column, _OF_DIFFERENCES)),
             metrics={
@@ -333,6 +376,12 @@ def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Inter
         return Interval("none", 0.95, low, high, "", "", ())
     texts = (str(found["chosen"]), str(found["known"]), tuple(map(str, found["notes"])))
     return Interval(str(found["name"]), float(found["level"]), low, high, *texts)
+
+
+def _winner(found: dict[str, Any]) -> Winner:
+    values = np.array([found[key] for key in Winner._fields[1:5]], dtype=np.float64).tolist()
+    limits = np.array([found.get(key) for key in Winner._fields[5:]], dtype=np.float64).tolist()  # not in version 1
+    return Winner(str(found["arm"]), *values, *limits)
 
 
 def _known(values: Iterable[float]) -> list[float | None]:

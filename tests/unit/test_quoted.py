@@ -132,3 +132,32 @@ def test_runs_go_on_for_the_values_to_quote(log):
     leads = np.arange(len(errors)) == np.nanargmax(result.naive)
     reached = (result.quoted_bias_se <= np.where(leads, 0.1, 0.21) * errors * 1.05).all()  # its world has another sd
     assert reached or "8 times the runs" in result.stopped_because
+
+
+def test_differences_lift_and_the_winner_have_limits_in_short_logs(log, tmp_path):
+    result = db.debias(log, "ucb", runs=200, control="1")
+    found, best = result.differences, result.labels.index(result.winner.arm)
+    others = np.array(result.labels) != "1"
+    np.testing.assert_allclose(found.quoted[others], (result.quoted - result.quoted[0])[others])
+    assert (found.low[others] < found.naive[others]).all()
+    assert (found.naive[others] < found.high[others]).all()
+    assert np.isnan([getattr(found, name)[0] for name in found._fields[1:]]).all()  # the control itself
+    assert result.winner.low < result.low[best]  # more room below, because the highest mean is biased upward
+    assert result.winner.high < result.high[best]
+    assert "takes into account that it was selected" in str(result)
+    result.to_json(tmp_path / "result.json")
+    again = db.Debiased.from_json(tmp_path / "result.json")
+    np.testing.assert_array_equal(again.differences.low, found.low)
+    assert again.winner == result.winner
+    positive = db.ExperimentLog(["a", "b"] * 20, np.tile([1.0, 2.0, 1.2, 2.6], 10))
+    lift = db.debias(positive, "uniform", runs=200, control="a").differences
+    np.testing.assert_allclose(lift.lift[1], 2.3 / 1.1 - 1, rtol=0.05)
+    assert lift.lift_low[1] < 2.3 / 1.1 - 1 < lift.lift_high[1]
+
+
+def test_long_logs_have_none_and_say_so():
+    runs = db.simulate("ucb", db.worlds.Normal([1.0, 1.2], [1, 1]), horizon=301, runs=1, seed=1, paths=True)
+    result = db.debias(runs.log(0), "ucb", runs=200, control="1")
+    assert np.isnan(result.differences.low).all()
+    assert np.isnan(result.winner.low)
+    assert "hold for up to 300 rounds only" in str(result)

@@ -11,7 +11,7 @@ from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stac
 from debandit.engine.data import Floats, Ints
 from debandit.engine.places import LEADS, Places
 from debandit.errors import listed
-from debandit.intervals import outside
+from debandit.intervals import Compared, Limits, compared, outside
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.reordering import EFFECTIVE_PER_WALK, rao_blackwell
@@ -49,12 +49,13 @@ def reordered(cases: Sequence[Case], work: Work) -> list[Debiased]:
 def _from_runs(case: Case, world: World, found: BiasEstimate) -> Debiased:
     log = case.log
     bias, corrected = np.where(log.pulls > 0, found.bias, np.nan), log.means - found.bias
-    winner = _winner(log, found)
+    limits = compared(log, case.interval, found.controls)
+    winner, quoted = _winner(log, found, limits.winner), log.means - found.quoted_bias
     return Debiased(
-        **_of_log(case, corrected),
+        **_of_log(case, corrected, quoted),
         bias=bias,
         bias_se=np.where(log.pulls > 0, found.bias_se, np.nan),
-        quoted=log.means - found.quoted_bias,
+        quoted=quoted,
         quoted_bias=found.quoted_bias,
         quoted_bias_se=found.quoted_se,
         never_pulled=found.never_pulled,
@@ -66,7 +67,7 @@ def _from_runs(case: Case, world: World, found: BiasEstimate) -> Debiased:
             for (low, high), counts in zip(found.edges, found.histogram, strict=True)
         ),
         winner=winner,
-        differences=_differences(log, found),
+        differences=_differences(log, found, quoted, limits),
     )
 
 
@@ -100,9 +101,10 @@ def _from_walks(case: Case, work: Work) -> Debiased:
     )
 
 
-def _of_log(case: Case, corrected: Floats) -> dict[str, Any]:
+def _of_log(case: Case, corrected: Floats, quoted: Floats | None = None) -> dict[str, Any]:
     """What a result says of its log by either method."""
     log, interval = case.log, case.interval
+    beyond = outside(log, interval, *((corrected, "corrected") if quoted is None else (quoted, "quoted")))
     return {
         "labels": log.labels,
         "pulls": log.pulls,
@@ -112,7 +114,7 @@ def _of_log(case: Case, corrected: Floats) -> dict[str, Any]:
         "settings": case.settings,
         "path": _thinned_path(log),
         "metrics": log.metrics,
-        "interval": replace(interval, notes=(*interval.notes, *outside(log, interval, corrected))),
+        "interval": replace(interval, notes=(*interval.notes, *beyond)),
     }
 
 
@@ -125,19 +127,35 @@ def _why_stopped(runs: int | str, reached: bool) -> str:
     return f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or cannot be trusted yet"
 
 
-def _winner(log: ExperimentLog, found: BiasEstimate) -> Winner:
+def _winner(log: ExperimentLog, found: BiasEstimate, limits: Limits) -> Winner:
     best = int(np.nanargmax(log.means))
-    naive = float(log.means[best])
-    return Winner(log.labels[best], naive, found.winner_bias, found.winner_se, naive - found.winner_bias)
+    naive, low, high = (float(values[best]) for values in (log.means, *limits))
+    return Winner(log.labels[best], naive, found.winner_bias, found.winner_se, naive - found.winner_bias, low, high)
 
 
-def _differences(log: ExperimentLog, found: BiasEstimate) -> Differences:
+def _differences(log: ExperimentLog, found: BiasEstimate, quoted: Floats, limits: Compared) -> Differences:
     controls = found.controls
     naive = log.means - log.means[controls]
     shown = np.isfinite(naive) & (controls != np.arange(len(controls)))
-    bias, error = (np.where(shown, each, np.nan) for each in (found.difference_bias, found.difference_se))
-    naive = np.where(shown, naive, np.nan)
-    return Differences(tuple(log.labels[k] for k in controls), naive, bias, error, naive - bias)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        positive = (log.means > 0).all() & (quoted > 0) & (quoted[controls] > 0)
+        lift = np.where(positive, quoted / quoted[controls] - 1, np.nan)
+    values = {
+        "naive": naive,
+        "quoted": quoted - quoted[controls],
+        "bias": found.difference_bias,
+        "bias_se": found.difference_se,
+        "corrected": naive - found.difference_bias,
+        "low": limits.difference.low,
+        "high": limits.difference.high,
+        "lift": lift,
+        "lift_low": np.where(positive, limits.lift.low, np.nan),
+        "lift_high": np.where(positive, limits.lift.high, np.nan),
+    }
+    return Differences(
+        tuple(log.labels[k] for k in controls),
+        **{name: np.where(shown, each, np.nan) for name, each in values.items()},
+    )
 
 
 def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Winner) -> list[str]:

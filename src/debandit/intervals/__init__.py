@@ -3,6 +3,7 @@
 `limits` has the formulas for the mean of an arm, `differences` those for two arms, and `interval` chooses one.
 """
 
+from debandit.intervals.compared import BEYOND, Compared, compared
 from debandit.intervals.differences import (
     mover_difference,
     mover_lift,
@@ -31,13 +32,16 @@ from debandit.intervals.limits import (
 
 __all__ = [
     "ARM",
+    "BEYOND",
     "WINNER",
+    "Compared",
     "Interval",
     "Limits",
     "PooledT",
     "Sample",
     "Sums",
     "binary",
+    "compared",
     "interval_of",
     "mid_p_lower",
     "moderated_t",

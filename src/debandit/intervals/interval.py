@@ -6,7 +6,8 @@ import numpy as np
 
 from debandit.checks import checked_choice
 from debandit.errors import InputError, listed
-from debandit.intervals.limits import Floats, Sample, Sums, binary, pooled_t, two_part, wald
+from debandit.intervals.limits import Floats, Sample, binary, pooled_t, two_part, wald
+from debandit.intervals.sampled import sample_of, wins_of
 from debandit.log import ExperimentLog
 from debandit.settings import INTERVALS
 
@@ -98,11 +99,11 @@ def _known(name: str, kind: str) -> str:
     )
 
 
-def outside(log: ExperimentLog, interval: Interval, corrected: Floats) -> list[str]:
-    """What to say of corrected means that lie outside."""
+def outside(log: ExperimentLog, interval: Interval, means: Floats, which: str) -> list[str]:
+    """What to say of quoted or corrected means that lie outside."""
     with np.errstate(invalid="ignore"):
-        beyond = (corrected < interval.low) | (corrected > interval.high)
-    return _said(log, beyond, "the corrected mean lies outside the interval, which is centred on the observed mean")
+        beyond = (means < interval.low) | (means > interval.high)
+    return _said(log, beyond, f"the {which} mean lies outside the interval, which is centred on the observed mean")
 
 
 def _kind(log: ExperimentLog) -> str:
@@ -130,17 +131,13 @@ def _check_fits(log: ExperimentLog, name: str) -> None:
 def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats, list[str]]:
     pulls, squares = log.pulls.astype(np.float64), np.nan_to_num(log.variances * log.pulls)
     if name == "binary":
-        low, high = binary(pulls, np.rint(np.nan_to_num(log.means * pulls)), level)
+        low, high = binary(pulls, wins_of(log), level)
         return low, high, []
     if name == "wald":
         low, high = wald(pulls, log.means, squares, level)
         still = (pulls > 0) & np.isnan(low)
         return low, high, _said(log, still, "no interval, because a single reward or equal ones show no spread")
-    sample = (
-        Sample(np.repeat(np.arange(len(pulls)), log.pulls), log.pool(), len(pulls))
-        if log.has_rewards
-        else Sums(pulls[None], log.means[None], squares[None])
-    )
+    sample = sample_of(log)
     pooled = pooled_t(sample, level)
     low, high = two_part(sample, level) if isinstance(sample, Sample) and name == "two-part" else pooled[:2]
     if np.isnan(low).all():
