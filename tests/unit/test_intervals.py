@@ -335,13 +335,13 @@ def test_a_result_says_which_interval_it_is_and_what_is_known():
     assert "interval" not in str(debiased(log, interval="none"))
 
 
-def test_a_corrected_mean_outside_is_said_to_be():
+def test_a_quoted_mean_outside_is_said_to_be():
     log = log_of([0.0, 1.0] * 20, [1.0, 1.0, 1.0, 0.0])
     inside = debiased(log)
     assert not any("outside" in note for note in inside.interval.notes)
-    narrow = debiased(log, level=0.01)  # so narrow that the correction of the first arm lies outside
+    narrow = debiased(log, level=0.01)  # so narrow that what is taken off brings both means outside
     (note,) = [note for note in narrow.interval.notes if "outside" in note]
-    assert note.startswith("1: the corrected mean lies outside the interval")
+    assert note.startswith("1, 2: the quoted mean lies outside the interval")
 
 
 @pytest.mark.parametrize("name", INTERVALS)
