@@ -1,7 +1,7 @@
 """Microseconds of CPU for the probability that a Beta arm is best, per state: arrays as a batch step asks for them.
 
-BEFORE has the figures of the code that had panels of 12 nodes, 11 to 17 ends for every arm, and rows as the first axis; they
-were measured side by side with 2,000 states at once, and on another machine only their ratio to today's says something.
+BEFORE has the figures of the code with panels of 12 nodes, 11 to 17 ends for every arm and rows as the first axis. They
+were measured side by side with today's, 2,000 states at once; on another machine only the ratio says something.
 """
 
 import time

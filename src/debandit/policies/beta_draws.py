@@ -17,7 +17,7 @@ DROPS = np.array([1.4, 3.5, 8.2]) ** 2 / 2  # of the log-density from the peak t
 FINE_DROPS = np.linspace(0, 8.6, 6)[1:] ** 2 / 2
 BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long that 1 + e^x bends within one panel
 LONG_TAILS = 1.0  # a or c below this
-NOTHING = 1e-11  # of an arm's draws lie outside of the panels: rounding, for as much as 10^7 pulls
+NOTHING = 1e-13  # of an arm's draws lie below the panels: rounding, for up to thousands of pulls
 LOWEST = -600.0  # log-density that is told from none; where doubles underflow, exp is forty times as slow
 IMPOSSIBLE = 1e-300  # no arm is: where rounding leaves nothing of a chance, it is this
 STIRLING = 10.0  # from here on the series of `_beyond_stirling` is exact
@@ -31,7 +31,7 @@ def highest_beta(a: Floats, c: Floats, *, fine: bool = False) -> Floats:
     unless arms are tied at few pulls or have millions); if `fine`, which takes twice as long, chances down to 1e-25 are
     right relatively, too. What lies below the highest of the arms' lower ends matters only then.
     """
-    long = np.minimum(a, c).min(axis=-1) < LONG_TAILS
+    long = fine | (np.minimum(a, c).min(axis=-1) < LONG_TAILS)
     chances = np.empty(a.shape)
     for rows, bends in ((np.flatnonzero(~long), BENDS[:0]), (np.flatnonzero(long), BENDS)):
         chances[rows] = by_panels(partial(_panels, fine, bends), _highest, a[rows], c[rows])

@@ -40,7 +40,8 @@ def highest(mass: Floats, before: Floats) -> Floats:
     below += (before[:, None] + of_panel.cumsum(axis=1) - of_panel)[:, :, None]
     others = product_of_others(below)
     others *= mass
-    return np.maximum((WEIGHTS @ others).sum(axis=1), 0.0)  # an F of 0 may be rounded below it
+    chances: Floats = np.maximum((WEIGHTS @ others).sum(axis=1), 0.0)  # an F of 0 may be rounded below it
+    return chances
 
 
 def product_of_others(factors: Floats) -> Floats:
