@@ -1,5 +1,7 @@
 """How often the limits of differences, lift and the winner's mean cover the truth, as methods of a study."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
@@ -41,6 +43,16 @@ EXPLANATION = (
 )
 
 
+_samples: WeakKeyDictionary[Runs, Sample] = WeakKeyDictionary()  # many methods look at the same experiments
+
+
+def sample_of(experiments: Runs) -> Sample:
+    """The rewards of all experiments, prepared once for all methods."""
+    if experiments not in _samples:
+        _samples[experiments] = Sample(*experiments.paths(), len(experiments.world.means))
+    return _samples[experiments]
+
+
 def comparisons(family: str) -> tuple[str, ...]:
     """The methods that suit the rewards of a family, and the textbook's."""
     suitable = (INTERVALS.get(family, "pooled-t"), "welch")
@@ -50,8 +62,7 @@ def comparisons(family: str) -> tuple[str, ...]:
 def measure_comparison(method: str, experiments: Runs) -> dict[str, Floats]:
     """Whether the limits cover the truth, one value per arm; a pair that the data choose stands in the first column."""
     kind, _, interval = method.partition(": ")
-    truths = experiments.world.means
-    sample = Sample(*experiments.paths(), len(truths))
+    sample, truths = sample_of(experiments), experiments.world.means
     if kind in (DIFFERENCE, LIFT):
         first = np.zeros(len(truths), dtype=np.int64)
         if kind == LIFT:

@@ -13,7 +13,7 @@ from debandit.errors import InputError
 from debandit.intervals import Sample, binary, moderated_t, pooled_t, two_part, wald
 from debandit.policies import ExploreThenCommit
 from debandit.simulation import Runs
-from debandit.study.comparisons import COMPARISONS, LEVEL, measure_comparison
+from debandit.study.comparisons import COMPARISONS, LEVEL, measure_comparison, sample_of
 from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
 
 if TYPE_CHECKING:
@@ -134,8 +134,7 @@ def _law(cell: "Cell") -> theory.Law:
 
 def measure_interval(method: str, experiments: Runs) -> dict[str, Floats]:
     """Whether the interval covers the truth, also by number of pulls, and its width beside a plain moderated t's."""
-    truths = experiments.world.means
-    sample = Sample(*experiments.paths(), len(truths))
+    sample, truths = sample_of(experiments), experiments.world.means
     (low, high), (plain_low, plain_high) = LIMITS[method](sample), LIMITS[YARDSTICK](sample)
     known = sample.pulls > 1 if method == "wald" else ~np.isnan(low)  # a textbook would print no width at all
     covered = np.where(known, (low <= truths) & (truths <= high), np.nan)
