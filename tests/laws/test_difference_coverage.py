@@ -1,174 +1,91 @@
-"""How often the limits of differences, of lift and of the winner cover the truth, and what the textbook's do not."""
+"""How often the limits of differences, of lift and of the winner cover the truth, and what the textbook's do not.
+
+The least means are what was found with other seeds on 16 to 108 pairs, less .01: differences .984 (continuous and 0/1)
+and .998 (many zeros), best - second .986, lift .988, the winner .967 (0/1 .960). No pair may be below 93 %, up to
+chance. What must break it is Welch's interval and, for the winner, the interval that other arms have.
+"""
 
 import numpy as np
 import pytest
 from catalogue import Z
-from scipy import stats
 
 import debandit as db
-from debandit.intervals import (
-    WINNER,
-    Limits,
-    Sample,
-    Sums,
-    binary,
-    mover_difference,
-    mover_lift,
-    pooled_t,
-    pooled_t_difference,
-    two_part_difference,
-)
+from debandit.intervals import Limits, Sample, Sums, binary, mover_difference, pooled_t_difference, wald_lift
+from debandit.study.coverage import Arms, coverage_study
 from debandit.study.population import CONTINUOUS, population
 
-EXPERIMENTS = 500
-LEAST = 0.93  # what every cell should keep, up to chance
-
-
-def played(families, settings, seed):
-    """Samples of the same experiments under all four rules, with the true means."""
-    found = []
-    for i, (_, policy, world, horizon) in enumerate(population(families, settings, seed)):
-        runs = db.simulate(policy, world, horizon=horizon, runs=EXPERIMENTS, seed=seed + i, paths=True)
-        found.append((Sample(*runs.paths(), world.arm_count), world.means))
-    return found
-
-
-@pytest.fixture(scope="module")
-def continuous():
-    return played(CONTINUOUS, 8, 12)
+KEPT = [
+    ("difference", "pooled-t", CONTINUOUS, 0.974),
+    ("difference", "binary", ("binary",), 0.974),
+    ("difference", "two-part", ("zero-inflated",), 0.988),
+    ("best - second", "pooled-t", CONTINUOUS, 0.976),
+    ("best - second", "binary", ("binary",), 0.974),
+    ("winner", "pooled-t", CONTINUOUS, 0.957),
+    ("winner", "binary", ("binary",), 0.950),
+]
 
 
 @pytest.fixture(scope="module")
-def wins():
-    return played(("binary",), 16, 13)
+def found():
+    return coverage_study(settings=8, experiments=500, seed=12).run(progress="none")
 
 
-def wins_of(sample):
-    return np.rint(np.nan_to_num(sample.means * sample.pulls))
+def kept(arms, least):
+    """Whether the mean coverage is at least this, and none below 93 %, both up to chance."""
+    mean = arms.mean()
+    return mean.value >= least - Z * mean.se and not (arms.values + Z * arms.errors < 0.93).any()
 
 
-def welch(sample, control):
-    """The textbook's limits; NaN for an arm pulled once, and a miss where rewards do not vary."""
-    n = np.where(sample.pulls > 1, sample.pulls, np.nan)
-    a = sample.squares / (n - 1) / n
-    b, other = a[:, [control]], n[:, [control]]
-    with np.errstate(invalid="ignore"):
-        df = (a + b) ** 2 / (a**2 / (n - 1) + b**2 / (other - 1))
-        half = np.nan_to_num(stats.t.ppf(0.975, df)) * np.sqrt(a + b)
-    d = sample.means - sample.means[:, [control]]
-    return Limits(d - half, d + half)
+@pytest.mark.parametrize(("kind", "interval", "families", "least"), KEPT)
+def test_what_is_compared_is_covered(found, kind, interval, families, least):
+    assert kept(found.arms(f"{kind}: {interval}", *families), least)
+    if kind != "winner":
+        assert not kept(found.arms(f"{kind}: welch", *families), least)
 
 
-class Cells:
-    """Coverages of many cells with their binomial errors."""
-
-    def __init__(self):
-        self.hits, self.counts = [], []
-
-    def add(self, limits, truths):
-        known = ~np.isnan(limits.low)
-        with np.errstate(invalid="ignore"):
-            hit = (limits.low <= truths + 1e-12) & (truths - 1e-12 <= limits.high)
-        seen = known.sum(axis=0) >= EXPERIMENTS / 2
-        self.hits += [*(hit & known).sum(axis=0)[seen]]
-        self.counts += [*known.sum(axis=0)[seen]]
-
-    def mean(self):
-        """The average over the cells, and its error."""
-        n = np.array(self.counts)
-        share = (np.array(self.hits) + 0.5) / (n + 1)
-        return share.mean(), np.sqrt((share * (1 - share) / n).sum()) / len(n)
-
-    def surely_below(self):
-        """How many cells chance alone does not put below: by a binomial tail that Z leaves."""
-        return int((stats.binom.cdf(self.hits, self.counts, LEAST) < stats.norm.sf(Z)).sum())
+def test_the_winner_needs_the_tails_swapped(found):
+    assert not kept(found.arms("winner, plain tails: pooled-t", *CONTINUOUS), 0.957)
 
 
-def to_first(samples, limits):
-    """Coverage of each arm minus the first one."""
-    cells = Cells()
-    for sample, truths in samples:
-        found = limits(sample)
-        cells.add(Limits(found.low[:, 1:], found.high[:, 1:]), truths[1:] - truths[0])
-    return cells
+def share(limits, truths):
+    """Coverages of all arms but the first, with their errors."""
+    known = ~np.isnan(limits.low)
+    n = known.sum(axis=0)[1:]
+    hits = ((limits.low <= truths) & (truths <= limits.high) & known).sum(axis=0)[1:]
+    values = hits / n
+    return Arms(values, np.sqrt((hits + 0.5) / (n + 1) * (n - hits + 0.5) / (n + 1) / n), np.empty(0))
 
 
-def kept(cells, mean):
-    """Whether the mean coverage is at least this much, and no cell below 93 %, up to chance."""
-    average, error = cells.mean()
-    return average >= mean - Z * error and cells.surely_below() == 0
+def played(policy, world, horizon, seed):
+    runs = db.simulate(policy, world, horizon=horizon, runs=1000, seed=seed, paths=True)
+    return Sample(*runs.paths(), world.arm_count)
 
 
-def first(sample):
-    return np.zeros(sample.shape[1], dtype=int)
+def test_lift_is_covered(found):
+    """The control: 1.96 standard errors of the logarithm, which is a miss where a mean is 0 and has none."""
+    assert kept(found.arms("lift: binary", "binary"), 0.978)
+    assert kept(found.arms("lift: two-part", "zero-inflated"), 0.978)
+    world = db.worlds.Bernoulli([0.1, 0.3])
+    sample = played(db.UCB(), world, 60, 5)
+    errors = np.sqrt(sample.means * (1 - sample.means) / sample.pulls)
+    textbook = Limits(*map(np.nan_to_num, wald_lift(sample.means, errors, [0, 0], 1.96, 1.96)))
+    assert not kept(share(textbook, world.means / 0.1 - 1), 0.978)
 
 
-def test_differences_of_continuous_rewards(continuous):
-    """INFERENCE: mean .984, and .9 % of the pairs below .93; Welch is the control. With sums only the mean holds."""
-    found = to_first(continuous, lambda sample: pooled_t_difference(sample, first(sample), 0.95))
-    assert kept(found, 0.97)
-    sums = to_first(
-        continuous,
-        lambda sample: pooled_t_difference(Sums(sample.pulls, sample.means, sample.squares), first(sample), 0.95),
-    )
-    assert kept(sums, 0.97)
-    assert not kept(to_first(continuous, lambda sample: welch(sample, 0)), 0.97)
+def test_of_means_and_variances_alone():
+    """Skewness 0 and kurtosis 3 are right for normal rewards; limits at half the level are the control."""
+    for i, (_, policy, world, horizon) in enumerate(population(("normal",), 4, 15)):
+        sample = played(policy, world, horizon, i)
+        sums, truths = Sums(sample.pulls, sample.means, sample.squares), world.means - world.means[0]
+        first = np.zeros(len(truths), dtype=int)
+        assert kept(share(pooled_t_difference(sums, first, 0.95), truths), 0.95)
+        assert not kept(share(pooled_t_difference(sums, first, 0.5), truths), 0.95)
 
 
-def test_the_best_minus_the_second(continuous):
-    """A pair that the data chose."""
-    found, control = Cells(), Cells()
-    for sample, truths in continuous:
-        rows, order = np.arange(EXPERIMENTS)[:, None], np.argsort(-sample.means, axis=1, kind="stable")[:, :2]
-        second = np.broadcast_to(order[:, 1:], sample.shape)
-        limits, truth = pooled_t_difference(sample, second, 0.95), truths[order[:, :1]] - truths[order[:, 1:]]
-        found.add(Limits(*(limit[rows, order[:, :1]] for limit in limits)), truth)
-        plain = [welch(sample, c) for c in range(len(truths))]
-        stacked = (np.stack([getattr(each, side) for each in plain]) for side in ("low", "high"))
-        control.add(Limits(*(limit[order[:, 1:], rows, order[:, :1]] for limit in stacked)), truth)
-    assert kept(found, 0.97)
-    assert not kept(control, 0.97)
-
-
-def test_differences_of_wins_and_their_lift(wins):
-    """MOVER of the limits binary; the control is Wald's interval of the difference."""
-
-    def wald_difference(sample):
-        n = np.where(sample.pulls > 0, sample.pulls, np.nan)
-        v = sample.means * (1 - sample.means) / n
-        d, half = sample.means - sample.means[:, :1], stats.norm.ppf(0.975) * np.sqrt(v + v[:, :1])
-        return Limits(d - half, d + half)
-
-    def difference(sample):
-        return mover_difference(sample.means, binary(sample.pulls, wins_of(sample), 0.95), first(sample))
-
-    assert kept(to_first(wins, difference), 0.97)
-    assert not kept(to_first(wins, wald_difference), 0.97)
-    lifts = Cells()
-    for sample, truths in wins:
-        limits = mover_lift(sample.means, binary(sample.pulls, wins_of(sample), 0.95), first(sample))
-        lifts.add(Limits(limits.low[:, 1:], limits.high[:, 1:]), truths[1:] / truths[0] - 1)
-    assert kept(lifts, 0.97)
-
-
-def test_differences_of_many_zeros():
-    samples = played(("zero-inflated",), 8, 14)
-    assert kept(to_first(samples, lambda sample: two_part_difference(sample, first(sample), 0.95)), 0.98)
-    assert not kept(to_first(samples, lambda sample: welch(sample, 0)), 0.98)
-
-
-def winners(samples, limits):
-    """Coverage of the mean of the arm with the highest one."""
-    cells = Cells()
-    for sample, truths in samples:
-        best = np.argmax(np.nan_to_num(sample.means, nan=-np.inf), axis=1)[:, None]
-        found = limits(sample)
-        cells.add(Limits(*(np.take_along_axis(limit, best, axis=1) for limit in found[:2])), truths[best])
-    return cells
-
-
-def test_the_winner_needs_the_tails_swapped(continuous, wins):
-    """INFERENCE: .967 with swapped tails, .940 with those of the other arms, which are the control."""
-    assert kept(winners(continuous, lambda sample: pooled_t(sample, 0.95, WINNER)), 0.95)
-    assert not kept(winners(continuous, lambda sample: pooled_t(sample, 0.95)), 0.95)
-    assert kept(winners(wins, lambda sample: binary(sample.pulls, wins_of(sample), 0.95, WINNER)), 0.95)
+def test_long_runs_of_equal_arms_are_not_covered():
+    """Where the closed form ends: Thompson sampling for thousands of users, rare wins, equal arms."""
+    world = db.worlds.Bernoulli([0.05, 0.05])
+    runs = db.simulate(db.Batched(db.BetaThompson(), size=1000), world, horizon=30_000, runs=1000, seed=3)
+    pulls, wins = runs.pulls.astype(float), runs.sums
+    limits = mover_difference(wins / pulls, binary(pulls, wins, 0.95), [0, 0])
+    assert not kept(share(limits, np.zeros(2)), 0.95)

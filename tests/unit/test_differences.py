@@ -18,6 +18,7 @@ from debandit.intervals import (
     two_part_centre,
     two_part_difference,
     wald_lift,
+    welch,
     wilson,
     wilson_difference,
 )
@@ -186,6 +187,16 @@ def test_what_is_unknown_has_no_limits():
     assert np.isnan(pooled_t_difference(still, [1, 0], 0.95)).all()
     pulls, wins = np.array([0.0, 3.0, 5.0]), np.array([0.0, 1.0, 5.0])
     np.testing.assert_array_equal(np.isnan(wilson_difference(pulls, wins, [1, 0, 1], 2, 2).low), [True, True, False])
+
+
+def test_welch_is_scipy_s():
+    """NaN for the arm pulled once; no width without variation."""
+    found = welch(sample_of(A, B, C, [2.0, 2.0]), [1, 0, 0, 3], 0.9)
+    low, high = stats.ttest_ind(A, B, equal_var=False).confidence_interval(0.9)
+    np.testing.assert_allclose(found.low[0], [low, -high, np.nan, np.nan])
+    np.testing.assert_allclose(found.high[0], [high, -low, np.nan, np.nan])
+    still = welch(sample_of([3.0, 3.0], [1.0, 1.0]), [1, 0], 0.9)
+    np.testing.assert_array_equal(np.squeeze(still), [[2, -2], [2, -2]])
 
 
 # ---- MOVER ----

@@ -10,6 +10,7 @@ from debandit.intervals.differences import (
     pooled_t_difference,
     two_part_difference,
     wald_lift,
+    welch,
     wilson_difference,
 )
 from debandit.intervals.interval import Interval, interval_of, outside
@@ -55,6 +56,7 @@ __all__ = [
     "two_part_difference",
     "wald",
     "wald_lift",
+    "welch",
     "wilson",
     "wilson_difference",
 ]

@@ -42,6 +42,17 @@ def pooled_t_difference(sample: Sample | Sums, control: ArrayLike, level: float)
     return Limits(low, high).where(_compared(se, control))
 
 
+def welch(sample: Sample | Sums, control: ArrayLike, level: float) -> Limits:
+    """The textbook's limits of the difference, too short after a bandit: NaN unless both arms have two pulls."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df = np.where(sample.pulls > 1, sample.pulls - 1, np.nan)
+        a, other = sample.squares / df / sample.pulls, _of(df, control)
+        b = _of(a, control)
+        degrees = np.where(a + b > 0, (a + b) ** 2 / (a**2 / df + b**2 / other), 1.0)  # no width without variation
+        d, half = sample.means - _of(sample.means, control), t_quantile(degrees, (1 - level) / 2) * np.sqrt(a + b)
+    return Limits(d - half, d + half).where(_compared(a, control))
+
+
 def mover_difference(centre: Floats, limits: Limits, control: ArrayLike) -> Limits:
     """Limits of the difference from those of both means (Zou and Donner's MOVER).
 

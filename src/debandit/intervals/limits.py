@@ -4,6 +4,7 @@ All take the rewards of one experiment, or of many with the same arms and rounds
 the functions that need it import it themselves.
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,11 @@ class Sample:
         self.means: Floats = np.where(constant, lowest.reshape(self.shape), means)
         self.deviations: Floats = self.rewards - self.each(self.means)
         self.squares = self.total(self.deviations**2)
+
+    @cached_property
+    def skewness_and_kurtosis(self) -> tuple[Floats, Floats]:
+        """Those that all arms of an experiment share; kept, because several limits of a sample need them."""
+        return _shape(self)
 
     def total(self, values: Floats) -> Floats:
         """Values of all rounds, added up for each arm."""
@@ -167,7 +173,9 @@ def moderated(sample: Sample | Sums) -> Moderated:
 
     n, squares = sample.pulls, sample.squares
     with np.errstate(invalid="ignore", divide="ignore"):
-        g, kappa = _shape(sample) if isinstance(sample, Sample) else (np.zeros(len(n)), np.full(len(n), 3.0))
+        g, kappa = np.zeros(len(n)), np.full(len(n), 3.0)
+        if isinstance(sample, Sample):
+            g, kappa = sample.skewness_and_kurtosis
         weight = np.clip(2 / (1.5 * (kappa - 1)), 0.04, 1.0)[:, None]
         own = weight * (n - 1)
         v, df = (2 * pooled_variance(sample, 20) + weight * squares) / (2 + own), 2 + own

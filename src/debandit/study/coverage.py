@@ -6,7 +6,7 @@ For two Bernoulli arms `exact_minimum` enumerates all that can happen, without r
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,8 +18,9 @@ from debandit.intervals import Sample, Sums, binary, pooled_t, wald
 from debandit.policies import Policy
 from debandit.simulation import simulate
 from debandit.study.cell import Cell
+from debandit.study.comparisons import COMPARISONS, EXPLANATION, LEVEL, comparisons
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
-from debandit.study.methods import LEVEL, LIMITS, PULLS, YARDSTICK, binomial_se
+from debandit.study.methods import LIMITS, PULLS, YARDSTICK, binomial_se
 from debandit.study.plan import Study
 from debandit.study.population import CONTINUOUS, RULES, family_of, population
 from debandit.study.rows import StudyRows
@@ -104,7 +105,8 @@ class Coverage(MeasuredRows):
         "Width: an arm's mean width divided by that of a plain moderated t (n + 1 degrees of freedom, here "
         f"`{YARDSTICK}`), averaged over the arms; cases without an upper limit are left out of it. Experiments in "
         "which an arm has no such interval (never pulled, or no variation in any arm) are left out of that arm's "
-        "coverage; Wald is counted from two pulls on, and as a miss where an arm's rewards do not vary."
+        "coverage; Wald is counted from two pulls on, and as a miss where an arm's rewards do not vary. "
+        f"{EXPLANATION}"
     )
 
     remark: ClassVar[str] = "For 0/1 rewards Thompson sampling is the Beta kind, without initial pulls."
@@ -133,6 +135,8 @@ class Coverage(MeasuredRows):
         ):
             rows = [{"group": group, "intervals": method, **arms.summary()} for group, method, arms in groups]
             yield Table(title, rows, [Column("group", first, "text"), *COLUMNS])
+        rows = [{"group": group, "intervals": method, **arms.summary()} for group, method, arms in self._compared()]
+        yield Table("Differences, lift and the winner", rows, [Column("group", "rewards", "text"), *COLUMNS[:-1]])
         columns = [Column("group", "rewards", "text"), Column("intervals", "interval", "text")]
         columns += [Column(name, f"{name} ± s.e.", "text") for name in _PULLS]
         yield Table("Mean coverage by number of pulls", list(self._by_pulls()), columns)
@@ -148,14 +152,21 @@ class Coverage(MeasuredRows):
         for family in FAMILIES:
             yield from self._groups(family, (family,))
 
+    def _compared(self) -> Iterator[tuple[str, str, Arms]]:
+        yield from self._groups("the four continuous families", CONTINUOUS, methods=COMPARISONS)
+        for family in FAMILIES:
+            yield from self._groups(family, (family,), methods=COMPARISONS)
+
     def _by_rule(self) -> Iterator[tuple[str, str, Arms]]:
         for rule in RULES:
             yield from self._groups(f"{rule}, continuous", CONTINUOUS, rule)
             for family in FAMILIES[len(CONTINUOUS) :]:
                 yield from self._groups(f"{rule}, {family}", (family,), rule)
 
-    def _groups(self, name: str, families: tuple[str, ...], rule: str = "") -> Iterator[tuple[str, str, Arms]]:
-        for method in LIMITS:
+    def _groups(
+        self, name: str, families: tuple[str, ...], rule: str = "", methods: Iterable[str] = tuple(LIMITS)
+    ) -> Iterator[tuple[str, str, Arms]]:
+        for method in methods:
             arms = self.arms(method, *families, rule=rule)
             if len(arms.values):
                 yield name, method, arms
@@ -192,7 +203,7 @@ def coverage_study(*, settings: int = 25, experiments: int = 2000, seed: int = 0
 
 
 def _intervals(family: str) -> tuple[str, ...]:
-    return tuple(method for method in LIMITS if SPECIAL.get(method, family) == family)
+    return (*(method for method in LIMITS if SPECIAL.get(method, family) == family), *comparisons(family))
 
 
 def coverage_of_sums(*, settings: int, experiments: int, seed: int) -> dict[str, Arms]:

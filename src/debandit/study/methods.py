@@ -13,12 +13,12 @@ from debandit.errors import InputError
 from debandit.intervals import Sample, binary, moderated_t, pooled_t, two_part, wald
 from debandit.policies import ExploreThenCommit
 from debandit.simulation import Runs
+from debandit.study.comparisons import COMPARISONS, LEVEL, measure_comparison, sample_of
 from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
 
 if TYPE_CHECKING:
     from debandit.study.cell import Cell
 
-LEVEL = 0.95
 YARDSTICK = "moderated-t"
 PULLS = (1, 2, 3, 6, 11)  # where the groups of numbers of pulls begin
 LIMITS: dict[str, Callable[[Sample], tuple[Floats, Floats]]] = {
@@ -30,7 +30,7 @@ LIMITS: dict[str, Callable[[Sample], tuple[Floats, Floats]]] = {
 }
 WEIGHTED = ("ipw", "aipw")
 THEOREMS = ("theorem1", "theorem2")
-WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS)  # methods that simulate nothing
+WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS, *COMPARISONS)  # methods that simulate nothing
 
 
 def known_methods() -> str:
@@ -64,6 +64,8 @@ def measure(method: str, experiments: Runs, cell: "Cell", seed: int, threads: in
         return {"estimate": getattr(estimators, method)(experiments).value}
     if method in LIMITS:
         return measure_interval(method, experiments)
+    if method in COMPARISONS:
+        return measure_comparison(method, experiments)
     if method == "naive":
         return {"estimate": experiments.means}
     bias = estimated_biases(experiments, world=method, runs=cell.runs, seed=seed, unseen=cell.unseen, threads=threads)
@@ -132,8 +134,7 @@ def _law(cell: "Cell") -> theory.Law:
 
 def measure_interval(method: str, experiments: Runs) -> dict[str, Floats]:
     """Whether the interval covers the truth, also by number of pulls, and its width beside a plain moderated t's."""
-    truths = experiments.world.means
-    sample = Sample(*experiments.paths(), len(truths))
+    sample, truths = sample_of(experiments), experiments.world.means
     (low, high), (plain_low, plain_high) = LIMITS[method](sample), LIMITS[YARDSTICK](sample)
     known = sample.pulls > 1 if method == "wald" else ~np.isnan(low)  # a textbook would print no width at all
     covered = np.where(known, (low <= truths) & (truths <= high), np.nan)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from debandit.errors import InputError, shorten
 from debandit.files import made_directory, write_whole
 from debandit.study.cell import Cell
+from debandit.study.comparisons import COMPARISONS
 from debandit.study.methods import LIMITS, WITHOUT_RUNS, binomial_se, limits
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
@@ -227,7 +228,7 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
                 yield name, k, _quantile(ratio, share) | at
             for name, limit in limits(method, cell).items():
                 yield name, k, {"value": limit, "se": 0.0, "n": ratio.n} | at
-    if method in LIMITS:
+    if method in LIMITS or method in COMPARISONS:
         yield from _of_interval(series)
     if method in total.histograms and cell.histogram is not None:
         low, high, bins = cell.histogram
