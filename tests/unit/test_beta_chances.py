@@ -150,7 +150,7 @@ def test_any_parameters_sum_to_one(arm_count):
 
 @pytest.mark.parametrize("arm_count", [2, 5, 6, 8, 9])
 def test_ties_at_few_pulls(arm_count):
-    """Panels are longest there for what the product of the others' F bends: the largest error that was found is 2e-10."""
+    """The product of the others' F bends most there, within the longest panels; the largest error found is 2e-10."""
     grid = np.array([0.05, 0.3, 0.99, 1, 1.1, 1.26, 1.5, 2, 5])
     a, c = (np.repeat(each.reshape(-1, 1), arm_count, axis=1) for each in np.meshgrid(grid, grid))
     np.testing.assert_allclose(highest_beta(a, c), 1 / arm_count, rtol=0, atol=CLOSE)

@@ -28,9 +28,9 @@ def highest_beta(a: Floats, c: Floats, *, fine: bool = False) -> Floats:
     """P_k = int f_k(x) prod_{j != k} F_j(x) dx for every row of arms with draws Beta(a, c).
 
     Every arm has panels around its peak, on which its density is nearly a polynomial. So Gauss-Legendre is exact, for
-    the integral and for the F_j, which are integrals of the f_j on the way. The result is right to 1e-9, and
-    to 1e-11 unless arms are tied at few pulls or have millions. If `fine`, which takes two to four times as long, small chances of two arms are
-    right relatively, too; what lies below the highest of the arms' lower ends matters only then.
+    the integral and for the F_j, which are integrals of the f_j on the way. The result is right to 1e-9, and to 1e-11
+    unless arms are tied at few pulls or have millions. If `fine`, which takes two to four times as long, small chances
+    of two arms are right relatively, too; what lies below the highest of the arms' lower ends matters only then.
     """
     long = fine | (np.minimum(a, c).min(axis=-1) < LONG_TAILS)
     chances = np.empty(a.shape)

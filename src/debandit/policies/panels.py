@@ -64,8 +64,8 @@ def common_panels(ends: Floats, start: Floats, many: int) -> Floats:
     """Ends of panels (P + 1, rows), from `start` on, that suit all arms of a row, given those of each (m, K, rows).
 
     One lies inside a panel of each arm, or in two of them and is no longer than either. So it is as smooth there as
-    the arm's own panels are, and the panels of many arms are few. The product of more than `many` factors bends more, and
-    panels are halved. Shorter rows repeat their last end.
+    the arm's own panels are, and the panels of many arms are few. The product of more than `many` factors bends
+    more, and panels are halved. Shorter rows repeat their last end.
     """
     arms = ends[0].size
     wall = np.full((1, *ends.shape[1:]), np.inf)
