@@ -5,7 +5,8 @@ import numpy as np
 from debandit.engine.data import Floats
 from debandit.policies.panels import by_panels, common_panels, highest, nodes_of
 
-OFFSETS = np.linspace(-8.5, 8.5, 8)  # in standard deviations; a draw is farther out with probability 2e-17
+OFFSETS = np.linspace(-8.5, 8.5, 7)  # in standard deviations; a draw is farther out with probability 2e-17
+MANY = 8  # arms: more need shorter panels
 
 
 def highest_draw(location: Floats, width: Floats) -> Floats:
@@ -26,7 +27,7 @@ def highest_of_two_normals(location: Floats, width: Floats) -> Floats:
 def highest_normal(location: Floats, width: Floats) -> Floats:
     """P_k = int f_k(x) prod_{j != k} F_j(x) dx for normal draws, whatever their widths.
 
-    Every arm has panels of 2.4 standard deviations around itself, on which Gauss-Legendre with few nodes is exact.
+    Every arm has panels of 2.8 standard deviations around itself, on which Gauss-Legendre with few nodes is exact.
     Below the lowest end of any arm that arm has no draws, so that none is the highest: there is nothing to add.
     """
     return by_panels(_panels, _highest_normal, location, np.maximum(width, 1e-150))
@@ -34,7 +35,7 @@ def highest_normal(location: Floats, width: Floats) -> Floats:
 
 def _panels(location: Floats, width: Floats) -> Floats:
     ends = location + width * OFFSETS[:, None, None]
-    return common_panels(ends, ends[0].max(axis=0))
+    return common_panels(ends, ends[0].max(axis=0), MANY)
 
 
 def _highest_normal(location: Floats, width: Floats, ends: Floats) -> Floats:

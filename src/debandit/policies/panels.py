@@ -12,7 +12,6 @@ import numpy as np
 from debandit.engine.data import Floats
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
-MANY = 8  # arms: the product of more factors bends more, and panels are halved
 NODES_AT_ONCE = 2**16  # numbers per array, so that they stay in the cache
 ROWS_AT_ONCE = (16, 128)  # at least and at most
 ARMS_AT_ONCE = 2**18  # whose panels are kept
@@ -61,11 +60,12 @@ def nodes_of(ends: Floats) -> tuple[Floats, Floats, Floats]:
     return half, ends[:-1] + half, half[:, None] * NODES[:, None]
 
 
-def common_panels(ends: Floats, start: Floats) -> Floats:
+def common_panels(ends: Floats, start: Floats, many: int) -> Floats:
     """Ends of panels (P + 1, rows), from `start` on, that suit all arms of a row, given those of each (m, K, rows).
 
     One lies inside a panel of each arm, or in two of them and is no longer than either. So it is as smooth there as
-    the arm's own panels are, and the panels of many arms are few. Shorter rows repeat their last end.
+    the arm's own panels are, and the panels of many arms are few. The product of more than `many` factors bends
+    more, and panels are halved. Shorter rows repeat their last end.
     """
     arms = ends[0].size
     wall = np.full((1, *ends.shape[1:]), np.inf)
@@ -82,7 +82,7 @@ def common_panels(ends: Floats, start: Floats) -> Floats:
         for _ in range(2):  # ends that it may have passed
             place += arms * (following.take(place) <= x)
     panels = np.stack(found)
-    if ends.shape[1] <= MANY:
+    if ends.shape[1] <= many:
         return panels
     halves = np.repeat(panels, 2, axis=0)[:-1]
     halves[1::2] = (panels[:-1] + panels[1:]) / 2
