@@ -209,8 +209,8 @@ class ExperimentLog:
 
         `available` says in which batches the rule could choose which arms (batches, arms); "all": everywhere; "auto":
         not before an arm's first row, if earlier batches had 10 users per arm, nor after its last row, if it had so
-        many users there that at least 10 would have followed, unless the rule gave it up. A row without pulls says that
-        the arm was available.
+        many users there that at least 10 would have followed; in either case only if the rule would have chosen it. A
+        row without pulls says that the arm was available.
         """
         days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
         rows = checked_summaries(pulls, means, variances, binary)
@@ -248,7 +248,7 @@ class ExperimentLog:
                 table(rows.means),
                 table(rows.variances),
                 checked_available(available, counts.astype(np.int64), has_row),
-                isinstance(available, str),
+                isinstance(available, str) and available == AVAILABLE[0],
                 {name: Metric(*map(table, each)) for name, each in others.items()},
             ),
         )
@@ -297,19 +297,17 @@ class ExperimentLog:
         """What to say about arms that were not available in every batch."""
         if self.batches is None or self.batches.available.all():
             return []
-        names, found, left = self.batches.names, [], []
+        names, found = self.batches.names, []
         for label, there in zip(self.labels, self.batches.available.T, strict=True):
             first, *_, last = np.flatnonzero(there)[[0, -1]] if there.any() else (0, 0)
-            came = f" from {shorten(names[first])!r} on" if first > 0 else ""
-            went = f" until {shorten(names[last])!r}" if last + 1 < len(names) else ""
-            holes = "" if came or went or there.all() else " not always"
-            found += [f"{shorten(label)}{came}{went}{holes}"] * (not there.all())
-            left += [shorten(label)] * bool(went)
+            came = f" before {shorten(names[first])!r}" if first > 0 else ""
+            went = f" after {shorten(names[last])!r}" if last + 1 < len(names) else ""
+            both = " and" if came and went else ""
+            found += [f"{shorten(label)}{came}{both}{went}"] * bool(came or went)
+            found += [f"{shorten(label)} in some batches"] * (not (came or went or there.all()))
         if not self.batches.guessed:
-            return [f"available only in some batches: {listed(found, 5)}"]
-        doubt = f"; a rule that hardly chose {listed(left, 5)} any more is taken to have given it up" if left else ""
-        other = "--available all says that they were there, without users"
-        return [f"available only in some batches, as the rows look: {listed(found, 5)} ({other}{doubt})"]
+            return [f"not available: {listed(found, 5)}"]
+        return [f"there are no rows of {listed(found, 5)}; whether an arm was not available there depends on the rule"]
 
     @property
     def has_rewards(self) -> bool:

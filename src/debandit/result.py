@@ -14,7 +14,7 @@ from debandit.errors import InputError, printable, shorten
 from debandit.files import write_whole
 from debandit.intervals import Interval
 from debandit.log_parts import Metric
-from debandit.settings import Settings
+from debandit.settings import Settings, absence_notes
 from debandit.tables import Column, decimals_for, number, render
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Debiased:
         ]
         if interval.name != "none":
             lines += map(printable, str(interval).split("\n"))
-        lines += [f"note: {printable(note)}" for note in interval.notes]
+        lines += [f"note: {printable(note)}" for note in (*interval.notes, *absence_notes(settings.absent))]
         if self.replays:
             walks, steps, acceptance, _ = self.replays
             lines.append(

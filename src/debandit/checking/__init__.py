@@ -29,7 +29,9 @@ from debandit.checks import checked_seed, checked_whole
 from debandit.errors import InputError, Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
+from debandit.policies.availability import absent_of, doubted_absences
 from debandit.readers import logs_of
+from debandit.settings import absence_notes
 from debandit.simulation import enough_rounds
 from debandit.worlds import Unseen
 
@@ -160,6 +162,7 @@ def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Coun
             *of_rewards(rewards),
         ),
         warnings=tuple(reward_warnings(rewards)),
+        notes=(*absence_notes(absent_of(policy, log)), *doubted_absences(policy, log)),
     )
 
 

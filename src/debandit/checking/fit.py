@@ -72,6 +72,7 @@ class Fit:
     expected_log_likelihood: float | None
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]  # about the rewards
+    notes: tuple[str, ...] = ()  # about arms that were not available in every batch
 
     @property
     def verdict(self) -> Literal["fits", "implausible", "impossible"]:
@@ -93,6 +94,7 @@ class Fit:
             parts += [printable(self.first_mismatch), self.scores()]
         if not self.fits:
             parts += [self.remedy]
+        parts += [f"note: {printable(note)}" for note in self.notes]
         parts += [f"warning: {printable(warning)}" for warning in self.warnings]
         return "\n\n".join(parts)
 

@@ -87,7 +87,7 @@ def describe(log: tuple[str, ...], columns: Columns) -> None:
     """Say what is in a log: per arm, over time, and what to type next."""
     from debandit.describing import Description
 
-    found = Description(log_of(log, columns, batched=True))
+    found = Description(log_of(log, columns, absences=False, batched=True))
     click.echo(str(found))
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
     words = " ".join([_typed(log, columns), *_as_typed(columns)])

@@ -175,7 +175,7 @@ def log_file(command: Command) -> Command:
             type=click.Choice(AVAILABLE),
             default=AVAILABLE[0],
             show_default=True,
-            help="Of counts per batch: all arms were there always, or as the rows look.",
+            help="Of counts per batch: whether all arms were available in every batch, or the rows show when.",
         ),
         click.option(
             "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
@@ -220,12 +220,12 @@ def _log_or_database(paths: tuple[str, ...], database: str | None, query: str | 
     return paths if database is None else (database,)
 
 
-def log_of(paths: tuple[str, ...], columns: dict[str, Any], **how: Any) -> "ExperimentLog":
+def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, absences: bool = True, **how: Any) -> "ExperimentLog":
     """The log in these files, or in the database, read as the arguments say. What was guessed is said."""
     from debandit.readers.reading import read
 
     found = read(list(paths) if columns["query"] is None else paths[0], **columns, **how)
-    for note in found.notes:
+    for note in (note for note in found.notes if absences or note not in found.log.absences):
         click.echo(printable(note), err=True)
     return found.log
 

@@ -13,10 +13,9 @@ from debandit.engine.binding import class_of
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData
 from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
-from debandit.engine.planning import expected_pulls
 from debandit.errors import InputError
-from debandit.log import Batches, ExperimentLog
-from debandit.log_parts import ENOUGH
+from debandit.log import ExperimentLog
+from debandit.policies.availability import believed
 from debandit.policies.choices import chances_under, index_chances, index_scores
 from debandit.policies.history import History, Replay
 
@@ -185,25 +184,6 @@ class Policy(ABC):
     def _check(self, holds: bool, what: str) -> None:
         if not holds:
             raise InputError(what, where=self.name)
-
-
-def believed(policy: Policy, log: ExperimentLog, batches: Batches) -> NDArray[np.bool_]:
-    """Which arms were available in which batch (batches, arms), given that this rule chose among them.
-
-    That an arm seems to have left is believed only if the rule would have pulled it in the next batch: many rules give
-    arms up themselves.
-    """
-    there = np.logical_or.accumulate(batches.available, axis=0) if batches.guessed else batches.available
-    if not (batches.guessed and policy.randomised and policy.by_totals):
-        return there
-    totals = [part.cumsum(axis=0) for part in (batches.pulls, log.batch_sums)]
-    left = np.argwhere(batches.available[:-1] & ~batches.available[1:])  # the last batch of each
-    for last, arm in left.tolist():
-        conditions = policy.among(there).conditions(len(log.labels), log.horizon)
-        pulls, sums = (total[last] for total in totals)
-        if expected_pulls(policy, conditions, last + 1, pulls, sums, log.horizon)[arm] >= ENOUGH:
-            there[last + 1 :, arm] = False
-    return there
 
 
 def cannot_say(policy: Policy) -> InputError:

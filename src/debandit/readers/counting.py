@@ -85,7 +85,7 @@ def read_counts(
 def no_table_of_batches(available: Any) -> None:
     """Complain if it is said which arms were available in which batch of some other table."""
     if not isinstance(available, str) or available != AVAILABLE[0]:
-        what = "only of a table of counts with batches can one say which arms were available"
+        what = "which arms were available can be said only for a table of counts with batches"
         raise InputError(what, where="--available", remedy="Leave it out, or name the batches with --batch.")
 
 
