@@ -106,6 +106,12 @@ def check_before_debiasing(
     return doubts
 
 
+def p_of_choices(log: ExperimentLog, policy: Policy, seed: int = 0) -> float:
+    """The p-value of the choices alone; 1 if the rule has no randomness, or does not say how likely they are."""
+    looked = _look(log, policy, MOST_ROUNDS, seed)
+    return 1.0 if looked is None or looked.judged is None else looked.judged.p_value
+
+
 def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | None:
     """What the batches or the rounds say, whichever suit; None if neither are known, or the rule cannot say."""
     batches = compare_batches(log, policy, most)
@@ -166,4 +172,4 @@ def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Coun
     )
 
 
-__all__ = ["Fit", "check", "check_before_debiasing"]
+__all__ = ["Fit", "check", "check_before_debiasing", "p_of_choices"]

@@ -67,8 +67,8 @@ def doubted_absences(policy: "Policy", log: ExperimentLog) -> list[str]:
     if log.batches is None or log.batches.available.all():
         return []
     used = policy.conditions(len(log.labels), log.horizon).available
-    differs = ~log.batches.available & (used if len(used) else True)
-    arms = [shorten(label) for label, doubted in zip(log.labels, differs.any(axis=0), strict=True) if doubted]
+    doubted = (~log.batches.available & (used if len(used) else True)).any(axis=0)
+    arms = [shorten(log.labels[arm]) for arm in np.flatnonzero(doubted)]
     if not arms:
         return []
     return [
