@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from debandit.engine.conditions import LARGE
-from debandit.errors import listed, printable
+from debandit.errors import between, listed, printable
 from debandit.intervals import interval_of
 from debandit.log import ExperimentLog
 from debandit.log_parts import Floats
@@ -38,7 +38,7 @@ class Description(NamedTuple):
         """How much there is, and of what kind."""
         log, sizes = self.log, self.log.batch_sizes
         kind = "0/1" if log.binary else "numbers" if log.has_rewards else "known by means and variances"
-        batches = "" if sizes is None else f" in {len(sizes):,} batches of {_range(sizes)}"
+        batches = "" if sizes is None else f" in {len(sizes):,} batch{'es' * (len(sizes) != 1)} of {between(sizes)}"
         return f"{len(log.labels):,} arms, {log.horizon:,} rounds{batches}; rewards are {kind}"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -113,8 +113,3 @@ class Description(NamedTuple):
         table = render(rows, _COLUMNS, decimals_for(errors))
         parts = [self.headline, table, self.picture(), unseen, *map(printable, self.log.absences), self.suits()]
         return "\n\n".join(part for part in parts if part)
-
-
-def _range(sizes: tuple[int, ...]) -> str:
-    low, high = min(sizes), max(sizes)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

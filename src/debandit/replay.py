@@ -36,7 +36,7 @@ def path_propensities(
     """Propensities of many logs of equal length at once: arms (indices), rewards and the answer have shape (..., T)."""
     if policy.binary_rewards and not np.isin(rewards, (0.0, 1.0)).all():
         raise InputError(
-            f"{policy.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
+            f"{policy.core.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
             where="policy",
             remedy="Declare the rule that ran the experiment.",
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.errors import InputError, printable, shorten
+from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
 from debandit.intervals import Interval
 from debandit.log_parts import Metric
@@ -159,8 +159,9 @@ class Debiased:
         else:
             how = f"world {settings.world}" + (f" (auto: {settings.world_because})" if settings.world_because else "")
         fitted = " with control variates" if settings.control_variates else ""
+        rule = with_few_sizes(settings.policy)
         lines = [
-            printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, {how}"),
+            printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {rule}, {how}"),
             "",
             self._table(),
             "",

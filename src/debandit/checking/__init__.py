@@ -26,7 +26,7 @@ from debandit.checking.fit import (
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.checks import checked_seed, checked_whole
-from debandit.errors import InputError, Refused, listed
+from debandit.errors import Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.policies.availability import absent_of, doubted_absences
@@ -62,8 +62,7 @@ def check(
     rule, stand_in = declared.in_log(log), None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
     enough_rounds(rule, len(log.labels), log.horizon)
-    if rule.binary_rewards and not log.binary:
-        raise InputError(f"{rule.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    rule.check_rewards(log)
     looked = _look(log, rule, checked_whole("rounds", rounds, 1, 10**9), seed)
     no_world = bool(log.unseen) and stand_in is None
     if no_world and looked is None:

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from debandit.checking.counts import Counts
 from debandit.checking.plausibility import Plausibility
 from debandit.checking.reward_tests import RewardTests
-from debandit.errors import Refused, listed, printable, shorten
+from debandit.errors import Refused, listed, printable, shorten, with_few_sizes
 from debandit.tables import Column, render
 
 LEVEL = 0.05  # of rejection by `check`
@@ -103,7 +103,12 @@ class Fit:
         """The verdict in a line."""
         may = {"fits": "may", "implausible": "is unlikely to", "impossible": "cannot"}[self.verdict]
         size = f"{self.arm_count:,} arms, {self.horizon:,} rounds"
-        return printable(f"{'fits' if self.fits else 'does not fit'}: {self.policy} {may} have made this log ({size})")
+        return printable(f"{'fits' if self.fits else 'does not fit'}: {self.shown} {may} have made this log ({size})")
+
+    @property
+    def shown(self) -> str:
+        """The rule as it is shown to people."""
+        return with_few_sizes(self.policy)
 
     @property
     def remedy(self) -> str:
@@ -180,17 +185,17 @@ def reward_warnings(tests: RewardTests) -> list[str]:
 def debias_warnings(fit: Fit) -> list[str]:
     """What stays in the result of `debias`."""
     if fit.mismatches:
-        what = f"forced: {fit.policy} never {fit.never} of the log"
+        what = f"forced: {fit.shown} never {fit.never} of the log"
         return [f"{what}, so the correction is that of another experiment; {fit.first_mismatch}", *fit.warnings]
     if fit.p_value < WARNED:
         test = fit.findings[0]
-        what = f"{fit.policy} is unlikely to have made this log (p = {fit.p_value:.2g})"
+        what = f"{fit.shown} is unlikely to have made this log (p = {fit.p_value:.2g})"
         return [f"{what}, so the correction may be worthless; {test.test}: {test.finding}. {fit.remedy}", *fit.warnings]
     return list(fit.warnings)
 
 
 def refusal(fit: Fit, where: str) -> Refused:
     """Why `debias` does not go on."""
-    what = f"{fit.policy} cannot have made this log: it never {fit.never}"
+    what = f"{fit.shown} cannot have made this log: it never {fit.never}"
     ways_out = [fit.first_mismatch, fit.scores(), fit.remedy, "To go on in spite of it: --force, in Python force=True."]
     return Refused(what, where=where, remedy="\n".join(ways_out))

@@ -92,8 +92,7 @@ def _check_rewards(log: ExperimentLog, policy: Policy, settings: Settings) -> No
     """Refuse arms without a world, rewards that the policy cannot use, and too few rounds."""
     if log.unseen and settings.unseen is None and (settings.method == BOOTSTRAP or log.rounds is None):
         raise no_world(listed(log.unseen))
-    if policy.binary_rewards and not log.binary:
-        raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    policy.check_rewards(log)
     enough_rounds(policy, len(log.labels), log.horizon)
 
 

@@ -81,13 +81,23 @@ class Policy(ABC):
         """The rule with the log's batches."""
         if log.batch_sizes is not None:
             what = f"the log has batches, but {self.name} hears of every reward at once"
+            left_out = "--batch or --batch-by" if log.batches is None else "--batch"
             counted = "" if log.batches is None else ", and only the counts of each arm are looked at"
             remedy = (
                 f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out '
-                f"--batch{counted}."
+                f"{left_out}{counted}."
             )
             raise InputError(what, where="policy", remedy=remedy)
         return self
+
+    def check_rewards(self, log: ExperimentLog) -> None:
+        """Refuse a log with rewards that the rule cannot have learned from."""
+        if self.binary_rewards and not log.binary:
+            raise InputError(
+                f"{self.core.name} is a rule for 0/1 rewards, but the log has others",
+                where="reward",
+                remedy="Name the column of 0/1 rewards that the rule saw, or a rule for any rewards, such as thompson.",
+            )
 
     def in_large_batches(self, arm_count: int, horizon: int) -> bool:
         """Whether it only ever sees sums of many rewards."""
