@@ -259,9 +259,14 @@ class ExperimentLog:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         inside = [vars(each) for each in values.values() if isinstance(each, (Rounds, Batches))]
-        for value in [*values.values(), *(part for each in inside for part in each.values())]:
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        parts = [*values.values(), *(part for each in inside for part in each.values())]
+        metrics = [metric for part in parts if isinstance(part, dict) for metric in part.values()]
+        for array in [
+            *parts,
+            *(part for metric in metrics for part in (metric if isinstance(metric, tuple) else [metric])),
+        ]:
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}: {n}" for label, n in zip(self.labels[:6], self.pulls[:6], strict=True))
@@ -340,6 +345,8 @@ class ExperimentLog:
             parts = [rounds.arms, rounds.rewards] + ([] if rounds.propensities is None else [rounds.propensities])
             metrics = {name: [values] for name, values in rounds.metrics.items()}
         columns = {name: [[part] for part in metric] for name, metric in metrics.items()}
+        if rounds is None:  # 0/1 counts are not treated like the same means and variances
+            parts.append(np.array([self.binary]))
         available = None if self.batches is None else self.batches.available
         return fingerprint(self.labels, [[part] for part in parts], self.batch_sizes, columns, available)
 

@@ -37,8 +37,8 @@ def test_a_rule_without_randomness_by_hand():
     np.testing.assert_allclose([row["score"] for row in wrong.situation], [1 + bonus, 0.5 + bonus], rtol=1e-14)
     text = str(wrong)
     for part in (
-        "the rule never makes 1 of 2: in batch 'tue'",
-        "batch 'tue': the log has 3 pulls of 'B', but the rule makes none there: the highest score has 'A'.",
+        "1 of 2 batches is impossible under the rule: 'tue'",
+        "batch 'tue': the log has 3 pulls of 'B', but the rule makes none there: 'A' has the highest score.",
         "in the batch",
         "the batches are those after which the rule heard",
     ):
@@ -91,8 +91,8 @@ def test_chances_and_expected_counts_by_hand():
     ("pulls", "departure"),
     [
         (([60, 40],) * 12, "too many pulls of 'A'|too few pulls of 'B'"),
-        (([50, 50],) * 12, "closer to what is to be expected than chance has it"),
-        (([70, 30], [30, 70]) * 6, "further from what is to be expected than chance has it"),
+        (([50, 50],) * 12, "closer to the expected counts than chance allows"),
+        (([70, 30], [30, 70]) * 6, "further from the expected counts than chance allows"),
     ],
 )
 def test_what_is_noticed_of_fair_coins(pulls, departure):

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from debandit.checking.batch_counts import BatchCounts, batch_situation, compare_batches, explain_batch, judge_batches
+from debandit.checking.batch_counts import BatchCounts, compare_batches, explain_batch, judge_batches
 from debandit.checking.chosen import Choices, compare_choices, explain, situation
 from debandit.checking.counts import Counts, compare_counts
 from debandit.checking.fit import (
@@ -129,7 +129,8 @@ def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.
     finding = finding_of(name, "round", judged, [f"{t:,}" for t in wrong], size)
     if not wrong:
         return Looked("round", size, wrong, "", "", (), judged, finding)
-    shown = explain(found, bad[0], policy, labels), tuple(situation(found, bad[0], labels))
+    logged = np.arange(len(labels)) == found.arms[bad[0]]
+    shown = explain(found, bad[0], policy, labels), situation(found, bad[0], labels, logged=logged)
     return Looked("round", size, wrong, f"round {wrong[0]:,}", *shown, judged, finding)
 
 
@@ -142,8 +143,10 @@ def _look_at_batches(found: BatchCounts, log: ExperimentLog, policy: Policy, rng
     finding = finding_of(f"counts of {size:,}{of_all} batches", "batch", judged, names, size)
     if not wrong:
         return Looked("batch", size, wrong, "", "", (), judged, finding)
-    shown = explain_batch(found, bad[0], labels), tuple(batch_situation(found, bad[0], labels))
-    return Looked("batch", size, wrong, found.names[bad[0]], *shown, judged, finding)
+    first = bad[0]
+    counts = {"expected": found.expected[first], "taken": found.counts[first], "logged": found.odd[first]}
+    shown = explain_batch(found, first, labels), situation(found, first, labels, **counts)
+    return Looked("batch", size, wrong, found.names[first], *shown, judged, finding)
 
 
 def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None) -> Fit:

@@ -137,7 +137,10 @@ class Fit:
 def finding_of(name: str, what: str, judged: Plausibility | None, wrong: list[str], count: int) -> Finding:
     """The finding on choices or counts; `wrong` are the names of those that the rule never makes."""
     if wrong:
-        return Finding(name, None, f"the rule never makes {len(wrong):,} of {count:,}: in {what} {listed(wrong, 5)}")
+        plural = "batches" if what == "batch" else f"{what}s"
+        verb = "is" if len(wrong) == 1 else "are"
+        text = f"{len(wrong):,} of {count:,} {plural} {verb} impossible under the rule: {listed(wrong, 5)}"
+        return Finding(name, None, text)
     if judged is None:
         return Finding(name, None, f"the rule makes all {count:,} of them, ties allowed")
     text = f"log-likelihood {judged.log_likelihood:.1f}, expected {judged.expected:.1f}"

@@ -40,10 +40,13 @@ def debias(
 ) -> None:
     """Correct the arm means of a logged experiment.
 
-    The log is a table with one row per round in the order of time: CSV, TSV, Parquet, Arrow or JSON lines, also
-    compressed; - is standard input. The rule is run again, many times, in a world
-    built from the log, where the truth is known; the bias seen there is taken off the real means. A log that the rule
-    cannot have made is refused.
+    The log is a table with one row per round in the order of time, or with counts: one row per arm, or per batch and
+    arm. LOG is a file (CSV, TSV, Parquet, Arrow or JSON lines, also compressed), several files, a pattern in quotes
+    such as 'logs/*.csv', or - for standard input; --db and --query ask a database instead. Columns that are not named
+    are guessed, and the guess is printed.
+
+    The rule is run again, many times, in a world built from the log, where the truth is known; the bias seen there is
+    taken off the real means. A log that the rule cannot have made is refused.
     """
     from debandit.debiasing import debias as run
     from debandit.debiasing.cases import totals_enough

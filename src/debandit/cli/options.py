@@ -125,8 +125,8 @@ class _Policy(click.Option):
 
 
 _COUNTS = {  # the columns of a table of counts, which has no rewards
-    "pulls": "Of counts, one row per arm (and batch): column of the number of users.",
-    "successes": "Column of the number of successes among them.",
+    "pulls": "Of counts per arm (and batch): column of the number of users.  [default: guessed from the names]",
+    "successes": "Column of the number of successes among them.  [default: guessed from the names]",
     "mean": "Or column of their mean reward ...",
     "sd": "... and of the standard deviation (divisor n - 1).",
     "sum": "Or column of the sum of their rewards ...",
@@ -140,7 +140,9 @@ def log_and_policy(command: Command) -> Command:
         "--policy", required=True, cls=_Policy, metavar="RULE", help="The rule that chose the arms, with its options."
     )
     batch = click.option(
-        "--batch", metavar="COLUMN", help="Column of the batches; the rule is then written batched(RULE)."
+        "--batch",
+        metavar="COLUMN",
+        help="Column of the batches; the rule is then written batched(RULE).  [default: guessed if it is]",
     )
     by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the time into such batches, in UTC.")
     return log_file(batch(by(policy(command))))
@@ -201,7 +203,11 @@ def log_file(command: Command) -> Command:
             multiple=True,
             help="Another outcome beside the reward; repeatable.",
         ),
-        click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
+        click.option(
+            "--time",
+            metavar="COLUMN",
+            help="Column to sort by; none: rows are in order already.  [default: none, but a guessed one must agree]",
+        ),
         click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
         click.option("--arm", metavar="COLUMN", help="Column of the arms.  [default: guessed from the names]"),
         click.argument("log", metavar="LOG...", nargs=-1),
