@@ -10,6 +10,7 @@ import click
 from debandit.cli.options import (
     WithListing,
     WithRules,
+    batch_by,
     log_and_policy,
     log_file,
     log_of,
@@ -86,6 +87,7 @@ def check(log: tuple[str, ...], columns: Columns, policy: str, **options: Any) -
 @click.command()
 @log_file
 @click.option("--batch", metavar="COLUMN", help="Column of the batches.")
+@batch_by
 def describe(log: tuple[str, ...], columns: Columns) -> None:
     """Say what is in a log: per arm, over time, and what to type next."""
     from debandit.describing import Description
@@ -121,7 +123,7 @@ def _as_typed(columns: Columns) -> list[str]:
     told = {name: value for name, value in columns.items() if value and value != usual.get(name)}
     metrics = [("metric", metric) for metric in told.pop("metrics", ())]
     arms = [("arms", ",".join(told.pop("arms")))] if "arms" in told else []
-    return [f"--{name} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]
+    return [f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]
 
 
 def _echo_command(text: str) -> None:

@@ -134,6 +134,9 @@ _COUNTS = {  # the columns of a table of counts, which has no rewards
 }
 
 
+batch_by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the time into such batches, in UTC.")
+
+
 def log_and_policy(command: Command) -> Command:
     """The log, its columns, and the policy that made it."""
     policy = click.option(
@@ -144,8 +147,7 @@ def log_and_policy(command: Command) -> Command:
         metavar="COLUMN",
         help="Column of the batches; the rule is then written batched(RULE).  [default: guessed if it is]",
     )
-    by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the time into such batches, in UTC.")
-    return log_file(batch(by(policy(command))))
+    return log_file(batch(batch_by(policy(command))))
 
 
 def log_file(command: Command) -> Command:

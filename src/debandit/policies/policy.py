@@ -30,6 +30,7 @@ class Policy(ABC):
 
     name: ClassVar[str]
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
+    two_arms: ClassVar[bool] = False  # likewise for two arms only
     knows_arms: ClassVar[bool] = False  # it has parameters for each arm, and is asked about all arms or none
     randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
 
