@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from debandit.engine.conditions import LARGE
-from debandit.errors import listed, printable
+from debandit.errors import between, listed, printable
 from debandit.intervals import interval_of
 from debandit.log import ExperimentLog
 from debandit.log_parts import Floats
@@ -16,6 +16,8 @@ from debandit.worlds import as_bootstrap
 SLICES = 40  # of time, in the picture
 _BARS = " ▁▂▃▄▅▆▇█"
 _LONGEST_LABEL = 24
+_METRIC = "metric:"  # before its name, in a row
+_MOST_BATCHES, _MOST_ARMS = 12, 8  # of the table per batch
 _COLUMNS = (
     Column("arm", "arm", "text"),
     Column("pulls", "pulls", "count"),
@@ -38,7 +40,7 @@ class Description(NamedTuple):
         """How much there is, and of what kind."""
         log, sizes = self.log, self.log.batch_sizes
         kind = "0/1" if log.binary else "numbers" if log.has_rewards else "known by means and variances"
-        batches = "" if sizes is None else f" in {len(sizes):,} batches of {_range(sizes)}"
+        batches = "" if sizes is None else f" in {len(sizes):,} batch{'es' * (len(sizes) != 1)} of {between(sizes)}"
         return f"{len(log.labels):,} arms, {log.horizon:,} rounds{batches}; rewards are {kind}"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -55,6 +57,7 @@ class Description(NamedTuple):
                 "zeros": float((samples[k] == 0).mean()) if log.has_rewards and len(samples[k]) else np.nan,
                 "first": self._when(k, 0),
                 "last": self._when(k, -1),
+                **{_METRIC + name: float(metric.means[k]) for name, metric in log.metrics.items()},
             }
             for k, label in enumerate(log.labels)
         ]
@@ -100,21 +103,52 @@ class Description(NamedTuple):
         """Which world, interval and rules suit such rewards."""
         large = bool(self.log.batch_sizes) and self.log.horizon >= LARGE * len(self.log.batch_sizes or ())
         world, why = as_bootstrap("auto").chosen_for(self.log, large)
-        rules = [name for name, rule in RULES.items() if self.log.binary or not rule.binary_rewards]
-        left = len(RULES) - len(rules)
-        return f"world {world.name}: {why}; interval {interval_of(self.log).name}; all {len(RULES)} rules suit" + (
-            f" but {left} that need 0/1 rewards" if left else ""
-        )
+        numbers = [rule for rule in RULES.values() if rule.binary_rewards and not self.log.binary]
+        arms = [rule for rule in RULES.values() if rule.two_arms and len(self.log.labels) != 2 and rule not in numbers]
+        needs = ((len(numbers), "0/1 rewards"), (len(arms), "two arms"))
+        left = " and ".join(f"{count} that need{'s' * (count == 1)} {what}" for count, what in needs if count)
+        suit = f"all {len(RULES)} rules suit{' but ' * bool(left)}{left}"
+        return f"world {world.name}: {why}; interval {interval_of(self.log).name}; {suit}"
+
+    def batches(self) -> str:
+        """A table of users and shares batch by batch, of many batches the first and the last ones."""
+        sizes, labels = self.log.batch_sizes, self.log.labels
+        if sizes is None or len(labels) > _MOST_ARMS:
+            return ""
+        known, rounds = self.log.batches, self.log.rounds
+        names = known.names if known is not None else [str(i + 1) for i in range(len(sizes))]
+        ends = np.cumsum(sizes)
+        count, half = len(sizes), _MOST_BATCHES // 2
+        rows: list[dict[str, Any]] = []
+        for i in range(count) if count <= _MOST_BATCHES else (*range(half), *range(count - half, count)):
+            if known is not None:
+                pulls = known.pulls[i]
+            elif rounds is not None:
+                pulls = np.bincount(rounds.arms[ends[i] - sizes[i] : ends[i]], minlength=len(labels))
+            rows.append(
+                {"batch": names[i], "users": sizes[i], **{str(k): n / sizes[i] for k, n in enumerate(pulls.tolist())}}
+            )
+        columns = [Column("batch", "batch", "text"), Column("users", "users", "count")]
+        columns += [Column(str(k), printable(label)[:_LONGEST_LABEL], "share") for k, label in enumerate(labels)]
+        lines = render(rows, columns, 1).split("\n")
+        if count > _MOST_BATCHES:
+            lines.insert(2 + half, f"... {count - 2 * half:,} more")
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         rows = self.rows()
         errors = [row["sd"] / np.sqrt(max(row["pulls"], 1)) for row in rows]
         unseen = f"never pulled: {listed(self.log.unseen)}" if self.log.unseen else ""
-        table = render(rows, _COLUMNS, decimals_for(errors))
-        parts = [self.headline, table, self.picture(), unseen, *map(printable, self.log.absences), self.suits()]
+        shown = {name: f"mean {printable(name)[:_LONGEST_LABEL]}" for name in self.log.metrics}
+        metrics = [Column(_METRIC + name, title, "number") for name, title in shown.items()]
+        table = render(rows, (*_COLUMNS, *metrics), decimals_for(errors))
+        parts = [
+            self.headline,
+            table,
+            self.picture(),
+            self.batches(),
+            unseen,
+            *map(printable, self.log.absences),
+            self.suits(),
+        ]
         return "\n\n".join(part for part in parts if part)
-
-
-def _range(sizes: tuple[int, ...]) -> str:
-    low, high = min(sizes), max(sizes)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

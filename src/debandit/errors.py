@@ -3,10 +3,11 @@
 import contextlib
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 _LONGEST = 2000  # characters of a part of a message
+_SIZES = re.compile(r"size=\((\d+(?:, \d+){6,})\)")
 _OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -16,10 +17,10 @@ class DebanditError(Exception):
     exit_code = 2
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
-        self.what, self.where = (printable(shorten(text, _LONGEST)) for text in (what, where))
-        self.remedy = remedy
+        self.what, self.where = (printable(shorten(text, _LONGEST)) for text in (with_few_sizes(what), where))
+        self.remedy = with_few_sizes(remedy)
         place = f"{self.where}: " if where else ""
-        advice = "".join(f"\n  {printable(line)}" for line in remedy.splitlines())
+        advice = "".join(f"\n  {printable(line)}" for line in self.remedy.splitlines())
         super().__init__(f"{place}{self.what}{advice}")
 
     def __reduce__(self) -> tuple[Any, ...]:  # errors come back from other processes
@@ -67,6 +68,22 @@ class CacheWarning(UserWarning):
 def printable(text: str) -> str:
     """One line of text without anything that a terminal would obey or an encoder refuse."""
     return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def with_few_sizes(text: str) -> str:
+    """The text for people to read: where a rule has more than six sizes of batches, only how many and how large."""
+
+    def in_short(found: re.Match[str]) -> str:
+        sizes = [int(size) for size in found[1].split(", ")]
+        return f"size=({len(sizes):,} batches of {between(sizes)})"
+
+    return _SIZES.sub(in_short, text)
+
+
+def between(sizes: Sequence[int]) -> str:
+    """The lowest and the highest of some numbers."""
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def quoted(value: object, length: int = 60) -> str:

@@ -209,8 +209,8 @@ class ExperimentLog:
 
         `available` says in which batches the rule could choose which arms (batches, arms); "all": everywhere; "auto":
         not before an arm's first row, if earlier batches had 10 users per arm, nor after its last row, if it had so
-        many users there that at least 10 would have followed, unless the rule gave it up. A row without pulls says that
-        the arm was available.
+        many users there that at least 10 would have followed; in either case only if the rule would have chosen it. A
+        row without pulls says that the arm was available.
         """
         days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
         rows = checked_summaries(pulls, means, variances, binary)
@@ -248,7 +248,7 @@ class ExperimentLog:
                 table(rows.means),
                 table(rows.variances),
                 checked_available(available, counts.astype(np.int64), has_row),
-                isinstance(available, str),
+                isinstance(available, str) and available == AVAILABLE[0],
                 {name: Metric(*map(table, each)) for name, each in others.items()},
             ),
         )
@@ -259,9 +259,14 @@ class ExperimentLog:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         inside = [vars(each) for each in values.values() if isinstance(each, (Rounds, Batches))]
-        for value in [*values.values(), *(part for each in inside for part in each.values())]:
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        parts = [*values.values(), *(part for each in inside for part in each.values())]
+        metrics = [metric for part in parts if isinstance(part, dict) for metric in part.values()]
+        for array in [
+            *parts,
+            *(part for metric in metrics for part in (metric if isinstance(metric, tuple) else [metric])),
+        ]:
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}: {n}" for label, n in zip(self.labels[:6], self.pulls[:6], strict=True))
@@ -297,19 +302,17 @@ class ExperimentLog:
         """What to say about arms that were not available in every batch."""
         if self.batches is None or self.batches.available.all():
             return []
-        names, found, left = self.batches.names, [], []
+        names, found = self.batches.names, []
         for label, there in zip(self.labels, self.batches.available.T, strict=True):
             first, *_, last = np.flatnonzero(there)[[0, -1]] if there.any() else (0, 0)
-            came = f" from {shorten(names[first])!r} on" if first > 0 else ""
-            went = f" until {shorten(names[last])!r}" if last + 1 < len(names) else ""
-            holes = "" if came or went or there.all() else " not always"
-            found += [f"{shorten(label)}{came}{went}{holes}"] * (not there.all())
-            left += [shorten(label)] * bool(went)
+            came = f" before {shorten(names[first])!r}" if first > 0 else ""
+            went = f" after {shorten(names[last])!r}" if last + 1 < len(names) else ""
+            both = " and" if came and went else ""
+            found += [f"{shorten(label)}{came}{both}{went}"] * bool(came or went)
+            found += [f"{shorten(label)} in some batches"] * (not (came or went or there.all()))
         if not self.batches.guessed:
-            return [f"available only in some batches: {listed(found, 5)}"]
-        doubt = f"; a rule that hardly chose {listed(left, 5)} any more is taken to have given it up" if left else ""
-        other = "--available all says that they were there, without users"
-        return [f"available only in some batches, as the rows look: {listed(found, 5)} ({other}{doubt})"]
+            return [f"not available: {listed(found, 5)}"]
+        return [f"there are no rows of {listed(found, 5)}; whether an arm was not available there depends on the rule"]
 
     @property
     def has_rewards(self) -> bool:
@@ -342,6 +345,8 @@ class ExperimentLog:
             parts = [rounds.arms, rounds.rewards] + ([] if rounds.propensities is None else [rounds.propensities])
             metrics = {name: [values] for name, values in rounds.metrics.items()}
         columns = {name: [[part] for part in metric] for name, metric in metrics.items()}
+        if rounds is None:  # 0/1 counts are not treated like the same means and variances
+            parts.append(np.array([self.binary]))
         available = None if self.batches is None else self.batches.available
         return fingerprint(self.labels, [[part] for part in parts], self.batch_sizes, columns, available)
 

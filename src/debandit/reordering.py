@@ -87,12 +87,11 @@ def _samples(log: ExperimentLog, policy: Policy) -> list[Floats]:
         )
     if log.rounds is None:
         raise InputError(
-            "this log has per-arm summaries only, but rao-blackwell needs every reward in the order of time",
+            "this log has counts only, but rao-blackwell needs every reward in the order of time",
             where="log",
-            remedy="Use the bootstrap (the default method), which does not.",
+            remedy="Give a table with one row per round, or use the bootstrap (the default method).",
         )
-    if policy.binary_rewards and not log.binary:
-        raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    policy.check_rewards(log)
     if log.horizon > _LONGEST:
         what = f"{log.horizon:,} rounds are too many to be replayed thousands of times"
         raise InputError(what, where="log", remedy=f"rao-blackwell is for {_LONGEST:,} rounds or fewer.")

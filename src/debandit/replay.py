@@ -66,7 +66,7 @@ def of_pulled(chances: Floats, arms: np.ndarray) -> Floats:
 def _replayed(arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int) -> Floats:
     if policy.binary_rewards and not np.isin(rewards, (0.0, 1.0)).all():
         raise InputError(
-            f"{policy.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
+            f"{policy.core.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
             where="policy",
             remedy="Declare the rule that ran the experiment.",
         )

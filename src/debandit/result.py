@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.errors import InputError, printable, shorten
+from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
 from debandit.intervals import BEYOND, Interval
 from debandit.log_parts import Metric
-from debandit.settings import Settings
+from debandit.settings import Settings, absence_notes
 from debandit.tables import Column, decimals_for, number, render
 
 if TYPE_CHECKING:
@@ -182,8 +182,9 @@ class Debiased:
         else:
             how = f"world {settings.world}" + (f" (auto: {settings.world_because})" if settings.world_because else "")
         fitted = " with control variates" if settings.control_variates else ""
+        rule = with_few_sizes(settings.policy)
         lines = [
-            printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {settings.policy}, {how}"),
+            printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {rule}, {how}"),
             "",
             self._table(),
             "",
@@ -195,7 +196,7 @@ class Debiased:
         ]
         if interval.name != "none":
             lines += map(printable, str(interval).split("\n"))
-        lines += [f"note: {printable(note)}" for note in interval.notes]
+        lines += [f"note: {printable(note)}" for note in (*interval.notes, *absence_notes(settings.absent))]
         if self.replays:
             walks, steps, acceptance, _ = self.replays
             lines.append(

@@ -19,7 +19,7 @@ from debandit.checks import (
     option,
     whole,
 )
-from debandit.errors import InputError, quoted
+from debandit.errors import InputError, listed, quoted, shorten
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -28,6 +28,7 @@ INTERVALS = ("auto", "pooled-t", "binary", "two-part", "wald", "none")
 MISSING = ("refuse", "drop")  # of `read_log`
 AVAILABLE = ("auto", "all")  # likewise, and of `ExperimentLog.from_batches`
 PERIODS = ("hour", "day", "week")
+Absent = dict[str, list[list[str]]]  # arms, and the first and last batch of each time in which they were not available
 BOOTSTRAP, RAO_BLACKWELL = METHODS = ("bootstrap", "rao-blackwell")
 
 
@@ -102,6 +103,7 @@ class Settings:
     horizon: int = whole(0)
     log_sha256: str = ""
     binary: bool = False
+    absent: Absent = dataclasses.field(default_factory=dict)
     version: str = ""
 
     def __post_init__(self) -> None:
@@ -111,6 +113,19 @@ class Settings:
     def runs_asked(self) -> int | str:
         """The number of runs that was asked for, or auto; the result's own `runs` were made."""
         return self.runs
+
+
+def absence_notes(absent: Absent) -> list[str]:
+    """What to say about arms that were not available in every batch."""
+    times = [
+        f"{shorten(arm)} {'in' if first == last else 'from'} {shorten(first)!r}"
+        + ("" if first == last else f" to {shorten(last)!r}")
+        for arm, ranges in absent.items()
+        for first, last in ranges
+    ]
+    return [f"taken as not available: {listed(times, 5)} (--available all says that all arms always were)"] * bool(
+        times
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -184,7 +184,7 @@ def fits(policy: Policy, world: World) -> None:
     """A rule for 0/1 rewards needs a world of 0/1 rewards."""
     if policy.binary_rewards and not world.binary:
         raise InputError(
-            f"{policy.name} is a rule for 0/1 rewards, but the rewards of the world {world.name} are not 0/1",
+            f"{policy.core.name} is a rule for 0/1 rewards, but the rewards of the world {world.name} are not 0/1",
             where="world",
             remedy="Use the world bernoulli to simulate, or jeffreys to debias a log of 0/1 rewards.",
         )

@@ -363,3 +363,9 @@ def test_a_newcomer_s_table_needs_no_options_but_the_rule(tmp_path):
     found = run("debias", tmp_path / "log.csv", "--policy", "uniform", "--runs", 100)
     assert found.returncode == 0
     assert found.stderr.strip() == "reading arm = variant, reward = converted"
+
+
+def test_help_says_which_tables_are_read():
+    text = " ".join(run("debias", "--help").stdout.split())
+    for part in ("one row per arm, or per batch and arm", "--db and --query ask a database", "none: rows are in order"):
+        assert part in text

@@ -289,3 +289,12 @@ def test_nanoseconds_keep_their_order(unit):
     else:  # control: coarser stamps are all equal, so the rows stay as they are
         coarse = frame.assign(time=frame["time"].dt.floor(unit))
         assert read(coarse, time="time").log.rounds.rewards.tolist() == [1, 2, 3]
+
+
+def test_what_is_said_of_tables_of_counts():
+    counts = {"day": [1, 1, 2, 2], "variant": ["A", "Total", "A", "Total"], "users": [9, 9, 8, 8]}
+    notes = read(counts | {"conversions": [1, 2, 3, 4]}).notes
+    assert any("'Total' looks like a sum of the others" in note for note in notes)
+    assert any("the column 'day' was not used" in note for note in notes)
+    named = counts | {"conversions": [1, 2, 3, 4], "variant": ["A", "B", "A", "B"]}
+    assert not any("not used" in note or "looks like" in note for note in read(named, batched=True).notes)

@@ -7,6 +7,7 @@ from batch_tables import tables
 import debandit as db
 from debandit.checking.batch_counts import compare_batches, judge_batches
 from debandit.checking.reward_tests import examine_rewards
+from debandit.errors import with_few_sizes
 
 SIZES = (60, 80, 40, 120)
 N2, B2 = db.worlds.Normal([1.0, 1.5], [1.0, 1.0]), db.worlds.Bernoulli([0.3, 0.6])
@@ -36,8 +37,8 @@ def test_a_rule_without_randomness_by_hand():
     np.testing.assert_allclose([row["score"] for row in wrong.situation], [1 + bonus, 0.5 + bonus], rtol=1e-14)
     text = str(wrong)
     for part in (
-        "the rule never makes 1 of 2: in batch 'tue'",
-        "batch 'tue': the log has 3 pulls of 'B', but the rule makes none there: the highest score has 'A'.",
+        "1 of 2 batches is impossible under the rule: 'tue'",
+        "batch 'tue': the log has 3 pulls of 'B', but the rule makes none there: 'A' has the highest score.",
         "in the batch",
         "the batches are those after which the rule heard",
     ):
@@ -90,8 +91,8 @@ def test_chances_and_expected_counts_by_hand():
     ("pulls", "departure"),
     [
         (([60, 40],) * 12, "too many pulls of 'A'|too few pulls of 'B'"),
-        (([50, 50],) * 12, "closer to what is to be expected than chance has it"),
-        (([70, 30], [30, 70]) * 6, "further from what is to be expected than chance has it"),
+        (([50, 50],) * 12, "closer to the expected counts than chance allows"),
+        (([70, 30], [30, 70]) * 6, "further from the expected counts than chance allows"),
     ],
 )
 def test_what_is_noticed_of_fair_coins(pulls, departure):
@@ -170,3 +171,27 @@ def test_drift_is_found_in_batches():
     steady = [(day, arm, 200, 1.0) for day in range(6) for arm in "AB"]
     assert not db.check(days(*steady), "batched(uniform)").warnings
     assert examine_rewards(days(("mon", "A", 20, 1.0), ("mon", "B", 20, 1.0))).drift is None  # no time passes
+
+
+def test_long_lists_of_sizes_are_not_shown():
+    """Seven sizes are too many for a line; the settings keep them, for they must reproduce the result."""
+    days = [str(day) for day in range(8) for _ in "ab"]
+    log = db.ExperimentLog.from_batches(days, ["a", "b"] * 8, [50, 48] * 8, [0.5, 0.25] * 8, binary=True)
+    result = db.debias(log, "batched(uniform)", runs=50)
+    assert result.settings.policy == f"batched(uniform, size={(98,) * 8})"
+    assert "rule batched(uniform, size=(8 batches of 98)), world" in str(result)
+    assert "98, 98" not in str(db.check(log, "batched(uniform)"))
+    with pytest.raises(db.Refused, match=r"\(8 batches of 98\)\) cannot have made this log"):
+        db.debias(log, "batched(greedy)", runs=50)
+    assert with_few_sizes("ucb, size=(1, 2, 3, 4, 5, 6)") == "ucb, size=(1, 2, 3, 4, 5, 6)"
+    assert with_few_sizes("x(size=(901, 5, 5, 5, 5, 5, 1098)), y") == "x(size=(7 batches of 5 to 1,098)), y"
+
+
+def test_rewards_that_the_core_of_a_rule_cannot_use():
+    log = db.ExperimentLog(["a", "b"] * 4, np.arange(8.0), batches=[1] * 8)
+    with pytest.raises(db.InputError, match=r"beta_thompson is a rule for 0/1 rewards(.|\n)*thompson"):
+        db.debias(log, "batched(beta_thompson)")
+    with pytest.raises(db.InputError, match="beta_thompson is a rule for 0/1 rewards"):
+        db.check(log, "batched(beta_thompson)")
+    with pytest.raises(db.InputError, match="leave out --batch or --batch-by"):
+        db.debias(log, "ucb")

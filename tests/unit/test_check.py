@@ -36,7 +36,7 @@ def test_a_mismatch_by_hand():
     scores = [row["score"] for row in fit.situation]
     np.testing.assert_allclose(scores, [1 + np.sqrt(np.log(3)), 0.5 + np.sqrt(np.log(3))], rtol=1e-14)
     text = str(fit)
-    for part in ("cannot have made", "round 3: the log has 'B', but the highest score has 'A'", "2.0481", "What to do"):
+    for part in ("cannot have made", "round 3: the log has 'B', but 'A' has the highest score", "2.0481", "What to do"):
         assert part in text
 
 

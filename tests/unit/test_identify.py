@@ -113,7 +113,7 @@ def test_charges_for_options_off_their_defaults():
 
 def test_counts_only_are_refused():
     log = db.ExperimentLog.from_summaries(["A", "B"], [10, 20], [0.5, 0.6], binary=True)
-    with pytest.raises(db.InputError, match="order of the rounds"):
+    with pytest.raises(db.InputError, match="one row per round"):
         identify(log)
 
 
@@ -219,3 +219,16 @@ def test_beta_thompson_is_recognised_with_doubt():
     found = [identify(runs.log(run)) for run in range(10)]
     assert sum(each.policy.name in ("beta_thompson", "thompson") for each in found) >= 9
     assert sum(each.verdict != "clear" for each in found) >= 3
+
+
+def test_no_rule_fits_a_log_of_batches():
+    """A batched rule is none of those that are tried, however much better one explains its log than the others."""
+    arms = db.worlds.Bernoulli([0.1, 0.13, 0.11])
+    runs = db.simulate("batched(beta_thompson, size=500)", arms, horizon=3000, runs=1, seed=3, paths=True)
+    found = db.identify(runs.log(0))
+    assert found.p_value < 0.01
+    assert found.verdict == "none fits"
+    assert "None of the rules fits" in str(found)
+    assert "Were the arms chosen in batches" in str(found)
+    plain = db.simulate("beta_thompson", arms, horizon=3000, runs=1, seed=3, paths=True)
+    assert db.identify(plain.log(0)).verdict != "none fits"  # the control

@@ -136,3 +136,20 @@ def test_every_cell_of_a_batch_table_is_checked(cell, message):
         db.ExperimentLog.from_batches(**(table | {name: [*table[name][:3], bad]}), binary=binary)
     with pytest.raises(db.InputError, match="each row needs a batch"):
         db.ExperimentLog.from_batches([1, 1, 2], table["arms"], **good, binary=True)
+
+
+def test_counts_of_successes_are_not_means_and_variances():
+    """The same numbers, but the world and the interval depend on what they are."""
+    summaries = ["a", "b"], [10, 20], [0.5, 0.25], [0.25, 0.1875]
+    one, two = (db.ExperimentLog.from_summaries(*summaries, binary=binary) for binary in (True, False))
+    assert np.array_equal(one.variances, two.variances)
+    assert one.sha256 != two.sha256
+
+
+def test_nobody_can_write_to_metrics():
+    rows = db.ExperimentLog(["a", "b"], [0, 1], metrics={"m": [1.0, 2.0]})
+    metric = {"m": ([1.0, 2.0], [1.0, 1.0], [0.0, 0.0])}
+    table = db.ExperimentLog.from_batches([1, 1], ["a", "b"], [5, 5], [0.2, 0.4], binary=True, metrics=metric)
+    assert not any(part.flags.writeable for log in (rows, table) for part in log.metrics["m"])
+    assert not rows.rounds.metrics["m"].flags.writeable
+    assert not any(part.flags.writeable for part in table.batches.metrics["m"])

@@ -119,3 +119,23 @@ def test_huge_and_tiny_rewards():
     for scale in (2.0**40, 2.0**-40):
         scaled = db.ExperimentLog(log.rounds.arms, log.rounds.rewards * scale, labels=[0, 1])
         np.testing.assert_array_equal(rao_blackwell(scaled, db.Greedy(), runs=4000).value, plain.value * scale)
+
+
+def test_logs_with_batches():
+    """The batches may be the rule's own or the log's: the same experiment, and the same answer."""
+    log = log_of(db.Batched(db.Greedy(initial_pulls=5), size=20))
+    named = db.ExperimentLog(
+        [log.labels[arm] for arm in log.rounds.arms],
+        log.rounds.rewards,
+        labels=log.labels,
+        batches=[1] * 20 + [2] * 20 + [3] * 20,
+    )
+    options = {"method": "rao-blackwell", "runs": 2000, "seed": 5}
+    one = db.debias(log, "batched(greedy(initial_pulls=5), size=20)", **options)
+    two = db.debias(named, "batched(greedy(initial_pulls=5))", **options)
+    np.testing.assert_array_equal(one.corrected, two.corrected)
+    table = db.ExperimentLog.from_batches([1, 1], ["a", "b"], [20, 20], [0.5, 0.4], binary=True)
+    with pytest.raises(db.InputError, match="one row per round"):
+        db.debias(table, "batched(greedy)", **options, force=True)
+    with pytest.raises(db.InputError, match="both the rule and the log have batches"):
+        db.debias(named, "batched(greedy(initial_pulls=5), size=10)", **options)

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from debandit.checking.batch_counts import BatchCounts, batch_situation, compare_batches, explain_batch, judge_batches
+from debandit.checking.batch_counts import BatchCounts, compare_batches, explain_batch, judge_batches
 from debandit.checking.chosen import Choices, compare_choices, explain, situation
 from debandit.checking.counts import Counts, compare_counts
 from debandit.checking.fit import (
@@ -26,10 +26,12 @@ from debandit.checking.fit import (
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.checks import checked_seed, checked_whole
-from debandit.errors import InputError, Refused, listed
+from debandit.errors import Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
+from debandit.policies.availability import absent_of, doubted_absences
 from debandit.readers import logs_of
+from debandit.settings import absence_notes
 from debandit.simulation import enough_rounds
 from debandit.worlds import Unseen
 
@@ -60,8 +62,7 @@ def check(
     rule, stand_in = declared.in_log(log), None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
     enough_rounds(rule, len(log.labels), log.horizon)
-    if rule.binary_rewards and not log.binary:
-        raise InputError(f"{rule.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    rule.check_rewards(log)
     looked = _look(log, rule, checked_whole("rounds", rounds, 1, 10**9), seed)
     no_world = bool(log.unseen) and stand_in is None
     if no_world and looked is None:
@@ -104,6 +105,12 @@ def check_before_debiasing(
     return doubts
 
 
+def p_of_choices(log: ExperimentLog, policy: Policy, seed: int = 0) -> float:
+    """The p-value of the choices alone; 1 if the rule has no randomness, or does not say how likely they are."""
+    looked = _look(log, policy, MOST_ROUNDS, seed)
+    return 1.0 if looked is None or looked.judged is None else looked.judged.p_value
+
+
 def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | None:
     """What the batches or the rounds say, whichever suit; None if neither are known, or the rule cannot say."""
     batches = compare_batches(log, policy, most)
@@ -122,7 +129,8 @@ def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.
     finding = finding_of(name, "round", judged, [f"{t:,}" for t in wrong], size)
     if not wrong:
         return Looked("round", size, wrong, "", "", (), judged, finding)
-    shown = explain(found, bad[0], policy, labels), tuple(situation(found, bad[0], labels))
+    logged = np.arange(len(labels)) == found.arms[bad[0]]
+    shown = explain(found, bad[0], policy, labels), situation(found, bad[0], labels, logged=logged)
     return Looked("round", size, wrong, f"round {wrong[0]:,}", *shown, judged, finding)
 
 
@@ -135,8 +143,10 @@ def _look_at_batches(found: BatchCounts, log: ExperimentLog, policy: Policy, rng
     finding = finding_of(f"counts of {size:,}{of_all} batches", "batch", judged, names, size)
     if not wrong:
         return Looked("batch", size, wrong, "", "", (), judged, finding)
-    shown = explain_batch(found, bad[0], labels), tuple(batch_situation(found, bad[0], labels))
-    return Looked("batch", size, wrong, found.names[bad[0]], *shown, judged, finding)
+    first = bad[0]
+    counts = {"expected": found.expected[first], "taken": found.counts[first], "logged": found.odd[first]}
+    shown = explain_batch(found, first, labels), situation(found, first, labels, **counts)
+    return Looked("batch", size, wrong, found.names[first], *shown, judged, finding)
 
 
 def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None) -> Fit:
@@ -160,7 +170,8 @@ def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Coun
             *of_rewards(rewards),
         ),
         warnings=tuple(reward_warnings(rewards)),
+        notes=(*absence_notes(absent_of(policy, log)), *doubted_absences(policy, log)),
     )
 
 
-__all__ = ["Fit", "check", "check_before_debiasing"]
+__all__ = ["Fit", "check", "check_before_debiasing", "p_of_choices"]

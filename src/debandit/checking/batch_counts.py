@@ -4,7 +4,7 @@ Given the batches before, the pulls of a batch are those that are prescribed, an
 log is compared with counts that are drawn, the chances being held as they were, as `plausibility` does for rounds.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,8 +166,8 @@ def judge_batches(found: BatchCounts, labels: tuple[str, ...], rng: np.random.Ge
         *others,
         f"have too many pulls of {shorten(labels[int(np.nanargmax(beyond))])!r}",
         f"have too few pulls of {shorten(labels[int(np.nanargmin(beyond))])!r}",
-        "lie further from what is to be expected than chance has it",
-        "lie closer to what is to be expected than chance has it",
+        "lie further from the expected counts than chance allows",
+        "lie closer to the expected counts than chance allows",
     ]
     return Plausibility(p_value, departures[worst], float((counts * logs).sum()), float((expected * logs).sum()))
 
@@ -211,22 +211,5 @@ def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
         return f"{what}, but initial pulls and the arms' turns make at least {sure} there."
     made = sure if found.prescribed[i, arm] else "none"
     by_score = np.isfinite(found.scores[i]).any()
-    why = f": the highest score has {shorten(labels[int(np.nanargmax(found.scores[i]))])!r}" if by_score else ""
+    why = f": {shorten(labels[int(np.nanargmax(found.scores[i]))])!r} has the highest score" if by_score else ""
     return f"{what}, but the rule makes {made} there{why}."
-
-
-def batch_situation(found: BatchCounts, i: int, labels: tuple[str, ...]) -> list[dict[str, Any]]:
-    """What the rule knew of each arm before the i-th of these batches, and what it made of it."""
-    return [
-        {
-            "arm": label,
-            "pulls": int(found.pulls[i, k]),
-            "mean": float(found.means[i, k]),
-            "score": float(found.scores[i, k]),
-            "probability": float(found.chances[i, k]),
-            "expected": float(found.expected[i, k]),
-            "taken": int(found.counts[i, k]),
-            "logged": bool(found.odd[i, k]),
-        }
-        for k, label in enumerate(labels)
-    ]

@@ -1,6 +1,6 @@
 """The log beside the rule fed with it: could it have chosen the logged arms at all?"""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
 from debandit.policies.history import History
+
+if TYPE_CHECKING:
+    from debandit.checking.batch_counts import BatchCounts
 
 NUMBERS_AT_ONCE = 2**22  # rounds times arms
 IMPOSSIBLE = 1e-15  # quadrature knows no smaller probabilities
@@ -86,20 +89,16 @@ def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> 
     if np.isneginf(found.scores[i]).any():
         return f"{round_of}, but the rule had committed to {wanted!r}."
     if np.isfinite(found.scores[i]).all() and found.chances[i].max() == 1:
-        return f"{round_of}, but the highest score has {wanted!r}."
+        return f"{round_of}, but {wanted!r} has the highest score."
     return f"{round_of}, which the rule does not choose there."
 
 
-def situation(found: Choices, i: int, labels: tuple[str, ...]) -> list[dict[str, Any]]:
-    """What the rule knew of each arm before the i-th of these rounds, and what it made of it."""
-    return [
-        {
-            "arm": label,
-            "pulls": int(found.pulls[i, k]),
-            "mean": float(found.means[i, k]),
-            "score": float(found.scores[i, k]),
-            "probability": float(found.chances[i, k]),
-            "logged": k == found.arms[i],
-        }
-        for k, label in enumerate(labels)
-    ]
+def situation(
+    found: "Choices | BatchCounts", i: int, labels: tuple[str, ...], **more: NDArray[Any]
+) -> tuple[dict[str, Any], ...]:
+    """What the rule knew of each arm before the i-th of these rounds or batches, what it made of it, and `more`."""
+    known = {"pulls": found.pulls[i], "mean": found.means[i], "score": found.scores[i], "probability": found.chances[i]}
+    columns = {name: column.tolist() for name, column in (known | more).items()}
+    return tuple(
+        {"arm": label} | {name: column[k] for name, column in columns.items()} for k, label in enumerate(labels)
+    )

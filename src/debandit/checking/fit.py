@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from debandit.checking.counts import Counts
 from debandit.checking.plausibility import Plausibility
 from debandit.checking.reward_tests import RewardTests
-from debandit.errors import Refused, listed, printable, shorten
+from debandit.errors import Refused, listed, printable, shorten, with_few_sizes
 from debandit.tables import Column, render
 
 LEVEL = 0.05  # of rejection by `check`
@@ -72,6 +72,7 @@ class Fit:
     expected_log_likelihood: float | None
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]  # about the rewards
+    notes: tuple[str, ...] = ()  # about arms that were not available in every batch
 
     @property
     def verdict(self) -> Literal["fits", "implausible", "impossible"]:
@@ -93,6 +94,7 @@ class Fit:
             parts += [printable(self.first_mismatch), self.scores()]
         if not self.fits:
             parts += [self.remedy]
+        parts += [f"note: {printable(note)}" for note in self.notes]
         parts += [f"warning: {printable(warning)}" for warning in self.warnings]
         return "\n\n".join(parts)
 
@@ -101,7 +103,12 @@ class Fit:
         """The verdict in a line."""
         may = {"fits": "may", "implausible": "is unlikely to", "impossible": "cannot"}[self.verdict]
         size = f"{self.arm_count:,} arms, {self.horizon:,} rounds"
-        return printable(f"{'fits' if self.fits else 'does not fit'}: {self.policy} {may} have made this log ({size})")
+        return printable(f"{'fits' if self.fits else 'does not fit'}: {self.shown} {may} have made this log ({size})")
+
+    @property
+    def shown(self) -> str:
+        """The rule as it is shown to people."""
+        return with_few_sizes(self.policy)
 
     @property
     def remedy(self) -> str:
@@ -130,7 +137,10 @@ class Fit:
 def finding_of(name: str, what: str, judged: Plausibility | None, wrong: list[str], count: int) -> Finding:
     """The finding on choices or counts; `wrong` are the names of those that the rule never makes."""
     if wrong:
-        return Finding(name, None, f"the rule never makes {len(wrong):,} of {count:,}: in {what} {listed(wrong, 5)}")
+        plural = "batches" if what == "batch" else f"{what}s"
+        verb = "is" if len(wrong) == 1 else "are"
+        text = f"{len(wrong):,} of {count:,} {plural} {verb} impossible under the rule: {listed(wrong, 5)}"
+        return Finding(name, None, text)
     if judged is None:
         return Finding(name, None, f"the rule makes all {count:,} of them, ties allowed")
     text = f"log-likelihood {judged.log_likelihood:.1f}, expected {judged.expected:.1f}"
@@ -178,17 +188,17 @@ def reward_warnings(tests: RewardTests) -> list[str]:
 def debias_warnings(fit: Fit) -> list[str]:
     """What stays in the result of `debias`."""
     if fit.mismatches:
-        what = f"forced: {fit.policy} never {fit.never} of the log"
+        what = f"forced: {fit.shown} never {fit.never} of the log"
         return [f"{what}, so the correction is that of another experiment; {fit.first_mismatch}", *fit.warnings]
     if fit.p_value < WARNED:
         test = fit.findings[0]
-        what = f"{fit.policy} is unlikely to have made this log (p = {fit.p_value:.2g})"
+        what = f"{fit.shown} is unlikely to have made this log (p = {fit.p_value:.2g})"
         return [f"{what}, so the correction may be worthless; {test.test}: {test.finding}. {fit.remedy}", *fit.warnings]
     return list(fit.warnings)
 
 
 def refusal(fit: Fit, where: str) -> Refused:
     """Why `debias` does not go on."""
-    what = f"{fit.policy} cannot have made this log: it never {fit.never}"
+    what = f"{fit.shown} cannot have made this log: it never {fit.never}"
     ways_out = [fit.first_mismatch, fit.scores(), fit.remedy, "To go on in spite of it: --force, in Python force=True."]
     return Refused(what, where=where, remedy="\n".join(ways_out))

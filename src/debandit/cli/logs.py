@@ -10,6 +10,7 @@ import click
 from debandit.cli.options import (
     WithListing,
     WithRules,
+    batch_by,
     log_and_policy,
     log_file,
     log_of,
@@ -40,10 +41,13 @@ def debias(
 ) -> None:
     """Correct the arm means of a logged experiment.
 
-    The log is a table with one row per round in the order of time: CSV, TSV, Parquet, Arrow or JSON lines, also
-    compressed; - is standard input. The rule is run again, many times, in a world
-    built from the log, where the truth is known; the bias seen there is taken off the real means. A log that the rule
-    cannot have made is refused.
+    The log is a table with one row per round in the order of time, or with counts: one row per arm, or per batch and
+    arm. LOG is a file (CSV, TSV, Parquet, Arrow or JSON lines, also compressed), several files, a pattern in quotes
+    such as 'logs/*.csv', or - for standard input; --db and --query ask a database instead. Columns that are not named
+    are guessed, and the guess is printed.
+
+    The rule is run again, many times, in a world built from the log, where the truth is known; the bias seen there is
+    taken off the real means. A log that the rule cannot have made is refused.
     """
     from debandit.debiasing import debias as run
     from debandit.debiasing.cases import totals_enough
@@ -83,11 +87,12 @@ def check(log: tuple[str, ...], columns: Columns, policy: str, **options: Any) -
 @click.command()
 @log_file
 @click.option("--batch", metavar="COLUMN", help="Column of the batches.")
+@batch_by
 def describe(log: tuple[str, ...], columns: Columns) -> None:
     """Say what is in a log: per arm, over time, and what to type next."""
     from debandit.describing import Description
 
-    found = Description(log_of(log, columns, batched=True))
+    found = Description(log_of(log, columns, absences=False, batched=True))
     click.echo(str(found))
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
     words = " ".join([_typed(log, columns), *_as_typed(columns)])
@@ -118,7 +123,7 @@ def _as_typed(columns: Columns) -> list[str]:
     told = {name: value for name, value in columns.items() if value and value != usual.get(name)}
     metrics = [("metric", metric) for metric in told.pop("metrics", ())]
     arms = [("arms", ",".join(told.pop("arms")))] if "arms" in told else []
-    return [f"--{name} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]
+    return [f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]
 
 
 def _echo_command(text: str) -> None:

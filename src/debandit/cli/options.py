@@ -125,13 +125,16 @@ class _Policy(click.Option):
 
 
 _COUNTS = {  # the columns of a table of counts, which has no rewards
-    "pulls": "Of counts, one row per arm (and batch): column of the number of users.",
-    "successes": "Column of the number of successes among them.",
+    "pulls": "Of counts per arm (and batch): column of the number of users.  [default: guessed from the names]",
+    "successes": "Column of the number of successes among them.  [default: guessed from the names]",
     "mean": "Or column of their mean reward ...",
     "sd": "... and of the standard deviation (divisor n - 1).",
     "sum": "Or column of the sum of their rewards ...",
     "squares": "... and of the sum of squares.",
 }
+
+
+batch_by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the time into such batches, in UTC.")
 
 
 def log_and_policy(command: Command) -> Command:
@@ -140,10 +143,11 @@ def log_and_policy(command: Command) -> Command:
         "--policy", required=True, cls=_Policy, metavar="RULE", help="The rule that chose the arms, with its options."
     )
     batch = click.option(
-        "--batch", metavar="COLUMN", help="Column of the batches; the rule is then written batched(RULE)."
+        "--batch",
+        metavar="COLUMN",
+        help="Column of the batches; the rule is then written batched(RULE).  [default: guessed if it is]",
     )
-    by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the time into such batches, in UTC.")
-    return log_file(batch(by(policy(command))))
+    return log_file(batch(batch_by(policy(command))))
 
 
 def log_file(command: Command) -> Command:
@@ -175,7 +179,7 @@ def log_file(command: Command) -> Command:
             type=click.Choice(AVAILABLE),
             default=AVAILABLE[0],
             show_default=True,
-            help="Of counts per batch: all arms were there always, or as the rows look.",
+            help="Of counts per batch: whether all arms were available in every batch, or the rows show when.",
         ),
         click.option(
             "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
@@ -201,7 +205,11 @@ def log_file(command: Command) -> Command:
             multiple=True,
             help="Another outcome beside the reward; repeatable.",
         ),
-        click.option("--time", metavar="COLUMN", help="Column to sort by.  [default: rows are in the order of time]"),
+        click.option(
+            "--time",
+            metavar="COLUMN",
+            help="Column to sort by; none: rows are in order already.  [default: none, but a guessed one must agree]",
+        ),
         click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
         click.option("--arm", metavar="COLUMN", help="Column of the arms.  [default: guessed from the names]"),
         click.argument("log", metavar="LOG...", nargs=-1),
@@ -220,12 +228,12 @@ def _log_or_database(paths: tuple[str, ...], database: str | None, query: str | 
     return paths if database is None else (database,)
 
 
-def log_of(paths: tuple[str, ...], columns: dict[str, Any], **how: Any) -> "ExperimentLog":
+def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, absences: bool = True, **how: Any) -> "ExperimentLog":
     """The log in these files, or in the database, read as the arguments say. What was guessed is said."""
     from debandit.readers.reading import read
 
     found = read(list(paths) if columns["query"] is None else paths[0], **columns, **how)
-    for note in found.notes:
+    for note in (note for note in found.notes if absences or note not in found.log.absences):
         click.echo(printable(note), err=True)
     return found.log
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from debandit.cli.options import WithGivenWorlds, policy_of, settings, where_to_work
-from debandit.errors import InputError, printable
+from debandit.errors import InputError, printable, with_few_sizes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -69,7 +69,8 @@ def simulate(
         Column("bias_se", "± MC s.e.", "number"),
         Column("never_pulled", "never pulled", "share"),
     ]
-    click.echo(f"{chooser} in the world {place.name}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}\n")
+    shown = with_few_sizes(str(chooser))
+    click.echo(f"{shown} in the world {place.name}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}\n")
     click.echo(render(rows, columns, decimals_for(total.bias_se[0].tolist())))
 
 

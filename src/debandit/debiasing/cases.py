@@ -13,6 +13,7 @@ from debandit.errors import InputError, Refused, listed, quoted
 from debandit.intervals import Interval, interval_of
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
+from debandit.policies.availability import absent_of, doubted_absences
 from debandit.settings import BOOTSTRAP, Settings, Work
 from debandit.simulation import enough_rounds, fits
 from debandit.version import __version__
@@ -80,18 +81,18 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
         horizon=log.horizon,
         log_sha256=log.sha256,
         binary=log.binary,
+        absent=absent_of(policy, log),
         version=__version__,
     )
     controls, interval = compared_with(log, settings.control), interval_of(log, settings.interval, settings.level)
-    return Case(log, policy, doubts, kept, world, controls, interval)
+    return Case(log, policy, [*doubts, *doubted_absences(policy, log)], kept, world, controls, interval)
 
 
 def _check_rewards(log: ExperimentLog, policy: Policy, settings: Settings) -> None:
     """Refuse arms without a world, rewards that the policy cannot use, and too few rounds."""
     if log.unseen and settings.unseen is None and (settings.method == BOOTSTRAP or log.rounds is None):
         raise no_world(listed(log.unseen))
-    if policy.binary_rewards and not log.binary:
-        raise InputError(f"{policy.name} is a rule for 0/1 rewards, but the log has others", where="reward")
+    policy.check_rewards(log)
     enough_rounds(policy, len(log.labels), log.horizon)
 
 

@@ -4,8 +4,11 @@ The likelihood of the choices (`chances`) is averaged over what each rule's opti
 `search`), which charges for every option that has to be chosen well; then the rules are ranked (`identified`).
 """
 
+from dataclasses import replace
+
 import numpy as np
 
+from debandit.checking import p_of_choices
 from debandit.errors import InputError
 from debandit.identification.families import FAMILIES
 from debandit.identification.identified import Identified, ranked
@@ -20,7 +23,7 @@ def identify(log: ExperimentLog) -> Identified:
     """Rank the built-in rules by how well they explain the choices of the log; their options are estimated."""
     if log.rounds is None:
         raise InputError(
-            "this log has per-arm summaries only, not the order of the rounds",
+            "identify needs a table with one row per round, and this one has counts",
             where="log",
             remedy="Many rules lead to the same counts; what tells them apart is which arm followed what.",
         )
@@ -33,7 +36,8 @@ def identify(log: ExperimentLog) -> Identified:
     record = Record(log.rounds.arms, log.rounds.rewards, len(log.labels))
     with np.errstate(all="ignore"):  # some options make no sense for some logs
         fits = best_fits([family for family in FAMILIES if family.competes(record, log.binary)], record)
-    return ranked(fits, horizon=log.horizon, arm_count=len(log.labels))
+    found = ranked(fits, horizon=log.horizon, arm_count=len(log.labels))
+    return replace(found, p_value=p_of_choices(log, found.policy))
 
 
 __all__ = ["Identified", "identify"]

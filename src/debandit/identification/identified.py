@@ -14,6 +14,7 @@ from debandit.tables import Column, render
 
 CLEAR, LIKELY = 0.95, 0.75  # weights
 CERTAIN = -1e-3  # a log-likelihood above this explains every round
+MISFIT = 0.01  # a p-value below this says that not even the best rule fits
 AS_GOOD = 1.0  # log-likelihoods that differ by less say nothing
 
 _COLUMNS = (
@@ -42,6 +43,7 @@ class Identified:
     candidates: tuple[Candidate, ...]
     horizon: int
     arm_count: int
+    p_value: float = 1.0  # of the choices under the best one; 1 if that has no randomness
 
     @property
     def policy(self) -> Policy:
@@ -64,7 +66,12 @@ class Identified:
 
     @property
     def verdict(self) -> str:
-        """'clear', 'some doubt' or 'cannot tell', by the weight of the best and whether another explains as much."""
+        """'clear', 'some doubt' or 'cannot tell', by the weight of the best and whether another explains as much.
+
+        'none fits' if the best one is unlikely to have made the log.
+        """
+        if self.p_value < MISFIT:
+            return "none fits"
         weight = self.candidates[0].weight
         doubt = weight < CLEAR or self.twins or self.as_good
         return "cannot tell" if weight < LIKELY else "some doubt" if doubt else "clear"
@@ -95,6 +102,12 @@ class Identified:
     def _words(self) -> list[str]:
         best, second = self.candidates[:2]
         lines = [f"{_VERDICTS[self.verdict]} {brief(best.policy)}; the runner-up is {brief(second.policy)}."]
+        if self.p_value < MISFIT:
+            lines.append(
+                f"But {best.policy.name} is unlikely to have made these choices, either (p = {self.p_value:.2g}). "
+                "Were the arms chosen in batches, or with a floor or a warm-up? Such rules are not tried here; "
+                "debandit check tries the one that you name."
+            )
         if best.note:
             lines.append(f"{best.note[0].upper()}{best.note[1:]}.")
         if best.impossible:
@@ -116,6 +129,7 @@ class Identified:
 
 
 _VERDICTS = {
+    "none fits": "None of the rules fits. The best of them is",
     "clear": "Clear:",
     "some doubt": "With some doubt:",
     "cannot tell": "This log cannot tell. The best guess is",

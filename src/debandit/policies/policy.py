@@ -13,10 +13,9 @@ from debandit.engine.binding import class_of
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData
 from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
-from debandit.engine.planning import expected_pulls
 from debandit.errors import InputError
-from debandit.log import Batches, ExperimentLog
-from debandit.log_parts import ENOUGH
+from debandit.log import ExperimentLog
+from debandit.policies.availability import believed
 from debandit.policies.choices import chances_under, index_chances, index_scores
 from debandit.policies.history import History, Replay
 
@@ -31,6 +30,7 @@ class Policy(ABC):
 
     name: ClassVar[str]
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
+    two_arms: ClassVar[bool] = False  # likewise for two arms only
     knows_arms: ClassVar[bool] = False  # it has parameters for each arm, and is asked about all arms or none
     randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
 
@@ -82,13 +82,23 @@ class Policy(ABC):
         """The rule with the log's batches."""
         if log.batch_sizes is not None:
             what = f"the log has batches, but {self.name} hears of every reward at once"
+            left_out = "--batch or --batch-by" if log.batches is None else "--batch"
             counted = "" if log.batches is None else ", and only the counts of each arm are looked at"
             remedy = (
                 f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out '
-                f"--batch{counted}."
+                f"{left_out}{counted}."
             )
             raise InputError(what, where="policy", remedy=remedy)
         return self
+
+    def check_rewards(self, log: ExperimentLog) -> None:
+        """Refuse a log with rewards that the rule cannot have learned from."""
+        if self.binary_rewards and not log.binary:
+            raise InputError(
+                f"{self.core.name} is a rule for 0/1 rewards, but the log has others",
+                where="reward",
+                remedy="Name the column of 0/1 rewards that the rule saw, or a rule for any rewards, such as thompson.",
+            )
 
     def in_large_batches(self, arm_count: int, horizon: int) -> bool:
         """Whether it only ever sees sums of many rewards."""
@@ -185,25 +195,6 @@ class Policy(ABC):
     def _check(self, holds: bool, what: str) -> None:
         if not holds:
             raise InputError(what, where=self.name)
-
-
-def believed(policy: Policy, log: ExperimentLog, batches: Batches) -> NDArray[np.bool_]:
-    """Which arms were available in which batch (batches, arms), given that this rule chose among them.
-
-    That an arm seems to have left is believed only if the rule would have pulled it in the next batch: many rules give
-    arms up themselves.
-    """
-    there = np.logical_or.accumulate(batches.available, axis=0) if batches.guessed else batches.available
-    if not (batches.guessed and policy.randomised and policy.by_totals):
-        return there
-    totals = [part.cumsum(axis=0) for part in (batches.pulls, log.batch_sums)]
-    left = np.argwhere(batches.available[:-1] & ~batches.available[1:])  # the last batch of each
-    for last, arm in left.tolist():
-        conditions = policy.among(there).conditions(len(log.labels), log.horizon)
-        pulls, sums = (total[last] for total in totals)
-        if expected_pulls(policy, conditions, last + 1, pulls, sums, log.horizon)[arm] >= ENOUGH:
-            there[last + 1 :, arm] = False
-    return there
 
 
 def cannot_say(policy: Policy) -> InputError:

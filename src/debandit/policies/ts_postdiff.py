@@ -23,6 +23,7 @@ class TSPostDiff(SelectRule):
     name: ClassVar[str] = "ts_postdiff"
     randomised: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
+    two_arms: ClassVar[bool] = True
     c: float = number(0.1, low=0, high=1)
     alpha: float = number(1.0, low=LEAST)
     beta: float = number(1.0, low=LEAST)

@@ -124,7 +124,7 @@ class Batched(Wrapper):
     def in_batches(self, log: ExperimentLog) -> Policy:
         if self.size is None and log.batch_sizes is None:
             raise _no_batches()
-        if self.size is not None and log.batch_sizes is not None:
+        if log.batch_sizes is not None and self.size not in (None, log.batch_sizes):
             raise InputError(
                 "both the rule and the log have batches", where="policy", remedy=f"Write {self.name}(RULE)."
             )
@@ -160,6 +160,9 @@ class PartlyAvailable(Batched):
     """A batched rule as it ran in a log whose arms were not available in every batch; the log says which were."""
 
     available: tuple[tuple[bool, ...], ...] = ()
+
+    def among(self, available: NDArray[np.bool_]) -> Policy:
+        return Batched(self.policy, self.size).among(available)
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
         return super().around(conditions, arm_count, horizon)._replace(available=np.array(self.available))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from debandit.errors import InputError
+from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
 from debandit.log_parts import Floats, Metric, checked_metric, checked_summaries, places_of, pooled, pooled_metric
 from debandit.readers.columns import METRIC, Roles, roles_of
@@ -16,6 +16,7 @@ from debandit.settings import AVAILABLE
 COUNTED = ("pulls", "successes", "mean", "sd", "sum", "squares")
 _FORMS = (("successes",), ("mean", "sd"), ("sum", "squares"))  # what must be known besides the pulls
 _OF_METRIC = ("_squares", "_products")  # behind its name: sums of squares and of products with the reward
+_TOTALS = ("total", "totals", "all", "overall", "sum")  # what people call a sum of all arms
 _WANTED = "Besides --pulls name --successes, or --mean and --sd, or --sum and --squares."
 
 
@@ -82,10 +83,26 @@ def read_counts(
     return log, roles
 
 
+def notes_on_counts(source: Source, roles: Roles, labels: Sequence[str]) -> list[str]:
+    """What is worth a word: batches that were not used, and arms that look like the sum of the others."""
+    notes = [
+        f"the arm {shorten(label)!r} looks like a sum of the others; if it is, leave its rows out"
+        for label in labels
+        if label.strip().lower() in _TOTALS
+    ]
+    unused = roles_of(source.columns, {}, (), ("batch",), source.name).guessed.get("batch")
+    if unused is not None and unused not in roles.columns.values():
+        notes.append(
+            f"the column {shorten(unused)!r} was not used: the rows of each arm are added up. If the rule heard of its "
+            f"rewards after each {shorten(unused)}, write batched(RULE) without a size"
+        )
+    return notes
+
+
 def no_table_of_batches(available: Any) -> None:
     """Complain if it is said which arms were available in which batch of some other table."""
     if not isinstance(available, str) or available != AVAILABLE[0]:
-        what = "only of a table of counts with batches can one say which arms were available"
+        what = "which arms were available can be said only for a table of counts with batches"
         raise InputError(what, where="--available", remedy="Leave it out, or name the batches with --batch.")
 
 

@@ -11,7 +11,7 @@ from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import METRIC, Roles, roles_of
-from debandit.readers.counting import is_counted, no_table_of_batches, read_counts
+from debandit.readers.counting import is_counted, no_table_of_batches, notes_on_counts, read_counts
 from debandit.readers.databases import table_of
 from debandit.readers.sources import NotNumbersError, Piece, Source
 from debandit.readers.totals import Columns, RowsNeededError, Totals
@@ -109,7 +109,8 @@ def read(
             raise InputError(what, where=odd[0], remedy="Leave it out.")
         columns = counts | {"arm": arm, "batch": batch}
         log, roles = read_counts(source, columns, arms, metrics, batched=batched, available=available)
-        return Reading(log, [roles.line] * bool(roles.guessed) + _lookalikes(list(log.labels)) + log.absences)
+        notes = [roles.line] * bool(roles.guessed) + notes_on_counts(source, roles, log.labels)
+        return Reading(log, notes + _lookalikes(list(log.labels)) + log.absences)
     no_table_of_batches(available)
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
