@@ -145,9 +145,9 @@ def test_rewards_of_every_type(database, kind):
     gap = query.replace(form.format(values[1]), "NULL")
     assert "row 2: the value in column 'reward' is missing" in refused(database.uri, gap)
     kept = read(database.uri, query=gap, missing="drop")
-    assert (kept.log.rounds.rewards.tolist(), kept.notes) == (
+    assert (kept.log.rounds.rewards.tolist(), kept.log.notes) == (
         expected[::2],
-        ["1 rows with missing values were left out"],
+        ("1 row was left out because of missing values",),
     )
 
 

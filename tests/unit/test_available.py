@@ -84,7 +84,7 @@ def test_what_is_said(tmp_path, capsys):
         "--available all",
         "hardly chose A any more is taken to have given it up",
     ):
-        assert part in found.notes[-1]
+        assert part in found.log.notes[-1]
     file = tmp_path / "days.csv"
     file.write_text("\n".join([",".join(DAYS), *(",".join(map(str, row)) for row in zip(*DAYS.values(), strict=True))]))
     assert cli.main(["describe", str(file)]) == 0

@@ -479,7 +479,7 @@ def _frame(given: Any) -> Source:
 
 def _table(given: Any) -> pa.Table:
     if isinstance(given, Mapping):
-        columns = {str(key): np.asarray(value) for key, value in given.items() if np.ndim(value) == 1}
+        columns = {str(key): _one_by_one(value) for key, value in given.items() if _is_column(value)}
         longest = max((len(each) for each in columns.values()), default=0)
         return pa.table({key: _column(each) for key, each in columns.items() if len(each) == longest})
     if not hasattr(given, "__arrow_c_stream__"):
@@ -495,6 +495,15 @@ def _table(given: Any) -> pa.Table:
             return pa.table([_column(each) for _, each in given.items()], [str(name) for name, _ in given.items()])
         what = f"cannot be read as a table ({shorten(str(error), 200)})"
         raise InputError(what, where="the table", remedy="Its columns need text, numbers or dates.") from None
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or np.ndim(value) == 1
+
+
+def _one_by_one(value: Any) -> Any:
+    """A column; numpy would make text of a NaN among text, and so do without it in a list."""
+    return list(value) if isinstance(value, (list, tuple)) else np.asarray(value)
 
 
 def _column(values: Any) -> pa.Array:
