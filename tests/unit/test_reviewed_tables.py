@@ -199,3 +199,20 @@ def test_commas_in_counts():
 def test_missing_counts_can_be_dropped():
     log = read(DAYS | {"conversions": [None, *DAYS["conversions"][1:]]}, missing="drop").log
     assert (log.horizon, log.notes[-1]) == (250, "1 row was left out because of missing values")
+
+
+def test_json_from_other_programs(tmp_path):
+    lines = b'{"arm": "a", "reward": 1}\n{"arm": "b", "reward": 2}\n'
+    (tmp_path / "marked").write_bytes(b"\xef\xbb\xbf" + lines)
+    assert read(tmp_path / "marked").log.rounds.rewards.tolist() == [1, 2]
+    (tmp_path / "list").write_text('[{"arm": "a", "reward": 1}]')
+    with pytest.raises(db.InputError, match=r"one list of JSON(.|\n)*jq -c"):
+        read(tmp_path / "list")
+
+
+def test_what_python_gives_by_mistake():
+    with pytest.raises(db.InputError, match=r"different lengths(.|\n)*arm: 3, reward: 2"):
+        read(ROUNDS | {"reward": [1, 2]})
+    assert list(read(ROUNDS | {"revenue": [1, 2, 3]}, metrics="revenue").log.metrics) == ["revenue"]
+    with pytest.raises(db.InputError, match="Give a list"):
+        read(ROUNDS, arms="a,b")

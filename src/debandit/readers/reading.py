@@ -112,6 +112,9 @@ def read(
     with a log that has nothing else.
     """
     checked_choice("missing", missing, MISSING)
+    metrics = [metrics] if isinstance(metrics, str) else metrics
+    if isinstance(arms, str):
+        raise InputError("arms is one text", where="arms", remedy="Give a list: arms=['A', 'B'].")
     source = table_of(given, query)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
     if is_counted(source, counts | {"arm": arm, "reward": reward}):
@@ -319,7 +322,8 @@ def _cut(rows: _Rows, source: Source, period: str) -> _Rows:
     moments = rows.columns.get("time")
     if moments is None or moments.dtype.kind != "M":
         what = "there is no column of dates to cut into batches"
-        raise InputError(what, where=source.name, remedy="Name one with --time, with dates like 2026-01-31T12:00:00.")
+        remedy = "Name one with --time, with dates like 2026-01-31T12:00:00. Numbers are not dates: write them so."
+        raise InputError(what, where=source.name, remedy=remedy)
     names, places = np.unique(starts_of(moments, period), return_inverse=True)
     for name in names:
         rows.batches.place(str(name))
