@@ -65,6 +65,10 @@ class CacheWarning(UserWarning):
     """Compiled kernels cannot be kept."""
 
 
+class LogWarning(UserWarning):
+    """What one should know about how a log was read."""
+
+
 def printable(text: str) -> str:
     """One line of text without anything that a terminal would obey or an encoder refuse."""
     return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -16,6 +16,7 @@ from debandit.log_parts import (
     Metric,
     are_binary,
     batch_sizes_of,
+    check_once,
     checked_available,
     checked_label,
     checked_labels,
@@ -78,6 +79,7 @@ class ExperimentLog:
     rounds: Rounds | None
     batches: Batches | None
     metrics: dict[str, Metric]
+    notes: tuple[str, ...] = ()  # what there is to say about how it was read
 
     def __init__(
         self,
@@ -218,11 +220,7 @@ class ExperimentLog:
             raise InputError("each row needs a batch, an arm, pulls and a mean", where="batches")
         arm_place, day_place = places_of(names, labels), {day: i for i, day in enumerate(dict.fromkeys(days))}
         cells = np.array([day_place[day] for day in days]), np.array([arm_place[name] for name in names])
-        if len(set(zip(*cells, strict=True))) < len(days):
-            seen = [*zip(days, names, strict=True)]
-            day, name = next(cell for i, cell in enumerate(seen) if cell in seen[:i])
-            what = f"the arm {shorten(name)!r} has two rows in the batch {shorten(day)!r}"
-            raise InputError(what, where="batches", remedy="Give one row for each batch and arm.")
+        check_once(days, names, [f"row {i}" for i in range(1, len(days) + 1)])
         others = {str(name): checked_metric(name, each, rows) for name, each in (metrics or {}).items()}
 
         def table(column: Floats) -> Floats:

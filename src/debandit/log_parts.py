@@ -93,6 +93,17 @@ def are_binary(values: Floats) -> bool:
     return all(((values[piece] == 0) | (values[piece] == 1)).all() for piece in in_pieces(len(values)))
 
 
+def check_once(batches: Sequence[str], arms: Sequence[str], rows: Sequence[str]) -> None:
+    """Complain of an arm that has two rows in a batch."""
+    seen: dict[tuple[str, str], str] = {}
+    for batch, arm, row in zip(batches, arms, rows, strict=True):
+        if (batch, arm) in seen:
+            what = f"the arm {shorten(arm)!r} has two rows in the batch {shorten(batch)!r}"
+            remedy = f"Give one row for each batch and arm; the other is {seen[batch, arm]}."
+            raise InputError(what, where=row, remedy=remedy)
+        seen[batch, arm] = row
+
+
 def checked_available(given: Any, pulls: Ints, told: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which arms were available in which batch (batches, arms), as it is `given`, or guessed from the table's rows."""
     if isinstance(given, str):
@@ -168,11 +179,18 @@ def checked_metric(name: str, metric: Any, rows: Summaries) -> Metric:
     pulled = rows.pulls > 0
     if any(part.shape != rows.pulls.shape or not np.isfinite(part[pulled]).all() for part in found):
         raise InputError("give a finite value for each arm (and batch)", where=where)
-    most = np.sqrt(np.maximum(rows.variances * found.variances, 0)) * (1 + 1e-6)
-    if (found.variances[pulled] < 0).any() or (np.abs(found.covariances) > most + 1e-12)[pulled].any():
+    if (found.variances[pulled] < 0).any() or too_large(rows, found).any():
         what = "a variance is 0 or more, and a covariance at most the product of the standard deviations"
         raise InputError(what, where=where, remedy="Check the sums of squares and of products.")
     return Metric(*(np.where(pulled, part, np.nan) for part in found))
+
+
+def too_large(rows: Summaries, metric: Metric) -> NDArray[np.bool_]:
+    """Which covariances are larger than the product of the standard deviations, by more than rounding."""
+    with np.errstate(invalid="ignore"):
+        most = np.sqrt(np.maximum(rows.variances * metric.variances, 0)) * (1 + 1e-6)
+        rounding = 1e-9 * np.sqrt((rows.variances + rows.means**2) * (metric.variances + metric.means**2))
+        return (rows.pulls > 0) & (np.abs(metric.covariances) > most + rounding)
 
 
 def places_of(appeared: Iterable[str], labels: Sequence[Any] | None) -> dict[str, int]:

@@ -145,9 +145,9 @@ def test_rewards_of_every_type(database, kind):
     gap = query.replace(form.format(values[1]), "NULL")
     assert "row 2: the value in column 'reward' is missing" in refused(database.uri, gap)
     kept = read(database.uri, query=gap, missing="drop")
-    assert (kept.log.rounds.rewards.tolist(), kept.notes) == (
+    assert (kept.log.rounds.rewards.tolist(), kept.log.notes) == (
         expected[::2],
-        ["1 rows with missing values were left out"],
+        ("1 row was left out because of missing values",),
     )
 
 
@@ -159,7 +159,7 @@ def test_arms_of_every_type(database):
         ("'é'", "'b '", ("é", "b")),
         (blob.format("61"), blob.format("c3a9"), ("a", "é")),
         (blob.format("fe"), blob.format("ff"), (r"\xfe", r"\xff")),  # not UTF-8, and still two arms
-        ("TRUE", "FALSE", ("1", "0") if database.kind == "sqlite" else ("true", "false")),
+        ("TRUE", "FALSE", ("1", "0") if database.kind == "sqlite" else ("True", "False")),
         (f"'{name}'", f"'{name[::-1]}'", (name, name[::-1])),
     ]:
         query = f"SELECT {one} AS arm, 1 AS reward UNION ALL SELECT {two}, 0"
@@ -170,15 +170,15 @@ def test_arms_of_every_type(database):
 def test_types_of_postgresql(postgresql):
     name = "0f8fad5b-d9cb-469f-a165-70867728950e"
     query = f"SELECT '{name}'::uuid AS arm, 1 AS reward UNION ALL SELECT NULL, 1"
-    log = db.read_log(postgresql.uri, query=query, arms=[name, "b"], missing="drop")
+    log = read(postgresql.uri, query=query, arms=[name, "b"], missing="drop").log
     assert log.pulls.tolist() == [1, 0]
     money = "SELECT 'a' AS arm, 12.5::numeric::money AS reward"
     assert "the column 'reward' is of the type money" in refused(postgresql.uri, money)
     cast = money.replace("AS reward", "::numeric AS reward")
     assert db.read_log(postgresql.uri, query=cast, arms=["a", "b"]).rounds.rewards.tolist() == [12.5]
-    lost = refused(postgresql.uri, "SELECT 'a' AS arm, 1 AS reward, 'infinity'::timestamp AS time")
-    assert "row 1: the time" in lost
-    assert "in column 'time' is not in the years 1678 to 2261" in lost
+    endless = "SELECT 'a' AS arm, 1 AS reward, 'infinity'::timestamp AS time"
+    with pytest.raises(db.InputError, match=r"row 1: the time .* in column 'time' is not in the years 1678 to 2261"):
+        read(postgresql.uri, query=endless, time="time")
 
 
 @pytest.mark.parametrize("kind", ["TIMESTAMP", "DATE"])
@@ -205,7 +205,7 @@ def test_many_pieces_and_values_of_several_types(tmp_path, monkeypatch):
         connection.execute("CREATE TABLE log (arm, reward)")
         connection.executemany("INSERT INTO log VALUES (?, ?)", [(value or "none", value) for value in values])
         connection.commit()
-    log = db.read_log(found.uri, query="SELECT * FROM log", missing="drop", reward="reward")
+    log = read(found.uri, query="SELECT * FROM log", missing="drop", reward="reward").log
     assert log.rounds.rewards.tolist() == [1, 2, 3, 4, 0.5, 6, 7.25, 8, 9, 2.0**53, 0.1, 2.0**53]
     assert "row 10: the value in column 'reward' is missing" in refused(found.uri, "SELECT * FROM log")
 

@@ -179,7 +179,7 @@ FILES = {
     "broken gzip": (lambda: gzip.compress(50_000 * PLAIN.encode())[:-20], "log.csv: "),
     "a gzip bomb": (lambda: gzip.compress(300_000_000 * b"A"), "a line of more than 1,000,000"),
     "1e400": (lambda: PLAIN.replace("2.5", "1e400").encode(), "is '1e400', not a finite number"),
-    "nan": (lambda: PLAIN.replace("2.5", "nan").encode(), "is 'nan', not a finite number"),
+    "nan": (lambda: PLAIN.replace("2.5", "nan").encode(), "is missing"),
     "1e200": (lambda: PLAIN.replace("2.5", "1e200").encode(), "cannot be squared"),
     "many digits": (lambda: PLAIN.replace("2.5", 100_000 * "9").encode(), "not a finite number"),
     "a formula": (lambda: PLAIN.replace("2.5", "=1+1").encode(), "is '=1+1', not a finite number"),

@@ -82,7 +82,7 @@ def test_what_is_said(tmp_path, capsys):
     found = read(DAYS, batched=True)
     assert found.log.batches.available.tolist() == THERE
     for part in ("no rows of A after 'wed', C before 'wed'", "depends on the rule"):
-        assert part in found.notes[-1]
+        assert part in found.log.notes[-1]
     file = tmp_path / "days.csv"
     file.write_text("\n".join([",".join(DAYS), *(",".join(map(str, row)) for row in zip(*DAYS.values(), strict=True))]))
     assert cli.main(["describe", str(file)]) == 0

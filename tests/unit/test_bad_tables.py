@@ -92,7 +92,7 @@ CELLS = {
     "an empty arm": ("arm", "", "is missing", "Fill them in", ALL),
     "no reward": ("reward", None, "is missing", "--missing drop", ALL),
     "an empty reward": ("reward", "", "is missing", "--missing drop", (*SEPARATED, *PACKED, *TYPED, *FRAMES)),
-    "NaN": ("reward", float("nan"), "is 'nan'", "Repair", (*SEPARATED, *PACKED, *TYPED)),
+    "NaN": ("reward", float("nan"), "is missing", "--missing drop", (*SEPARATED, *PACKED, *TYPED)),
     "infinity": ("reward", float("inf"), "is 'inf'", "Repair", [kind for kind in ALL if kind != "json"]),
     "1e400": ("reward", "1e400", "is '1e400'", "Repair", [kind for kind in ALL if kind != "json"]),
     "text": ("reward", "x", "is 'x', not a finite number", "Repair", [kind for kind in ALL if kind != "json"]),

@@ -65,7 +65,7 @@ def test_unusual_but_sound_files(write):
         ("arm,reward\nA,1\nB,x\nA,y\n", {}, ["row 3", "'x', not a finite number", "2 such rows: row 3, 4"]),
         ("arm,reward\nA,1\nB,\n", {}, ["row 3", "is missing"]),
         ("arm,reward\nA,1\nB,inf\n", {}, ["row 3", "'inf'"]),
-        ("arm,reward\nA,1\nB,nan\n", {}, ["row 3", "'nan'"]),
+        ("arm,reward\nA,1\nB,nan\n", {}, ["row 3", "is missing"]),
         ("arm,reward\nA,1\nA,2\n", {}, ["fewer than two arms: A", "column 'arm'"]),
         ("arm,reward\nA,1\n,2\n", {}, ["row 3", "column 'arm' is missing"]),
         ("arm,reward\nA,1\nB\n", {}, ["row 3", "1 fields where the header has 2"]),

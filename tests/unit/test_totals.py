@@ -164,7 +164,7 @@ def test_metrics_that_make_no_sense_are_refused():
     named = {"pulls": "users", "sum": "total", "squares": "squares", "batch": "day", "metrics": ["revenue"]}
     with pytest.raises(db.errors.InputError, match="no column 'revenue_products'"):
         db.read_log(table.drop(columns="revenue_products"), **named)
-    with pytest.raises(db.errors.InputError, match="a covariance at most the product"):
+    with pytest.raises(db.errors.InputError, match="too far from the product of the sums"):
         db.read_log(table.assign(revenue_products=1e6), **named)
     with pytest.raises(db.errors.InputError, match="column 'revenue' is missing"):
         db.read_log(SCALE.assign(revenue=np.where(SCALE.index == 7, np.nan, 1.0)), metrics=["revenue"], time="none")
@@ -186,5 +186,5 @@ def test_metrics_survive_the_result(tmp_path):
 
 @pytest.mark.parametrize(("users", "warned"), [(np.arange(2400), False), (np.arange(2400) % 2399, True)])
 def test_users_who_come_back_are_worth_a_word(users, warned):
-    notes = reading.read(SCALE.assign(user_id=users), time="none").notes
+    notes = reading.read(SCALE.assign(user_id=users), time="none").log.notes
     assert any("some users have several rows (column user_id)" in note for note in notes) == warned

@@ -232,10 +232,10 @@ def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, absences: bool = 
     """The log in these files, or in the database, read as the arguments say. What was guessed is said."""
     from debandit.readers.reading import read
 
-    found = read(list(paths) if columns["query"] is None else paths[0], **columns, **how)
-    for note in (note for note in found.notes if absences or note not in found.log.absences):
+    log = read(list(paths) if columns["query"] is None else paths[0], **columns, **how).log
+    for note in (note for note in log.notes if absences or note not in log.absences):
         click.echo(printable(note), err=True)
-    return found.log
+    return log
 
 
 def policy_of(text: str) -> "Policy":

@@ -1,9 +1,11 @@
 """From files and data frames to `ExperimentLog`. What reads them is imported when there is something to read."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from debandit.errors import LogWarning
 from debandit.log import ExperimentLog
 
 
@@ -11,7 +13,10 @@ def read_log(given: Any, **columns: Any) -> ExperimentLog:
     """Read a log from a file, several files or a data frame; see `reading.read`, which also says what was guessed."""
     from debandit.readers.reading import read
 
-    return read(given, **columns).log
+    log, doubts = read(given, **columns)
+    for doubt in doubts:
+        warnings.warn(doubt, LogWarning, stacklevel=3)
+    return log
 
 
 def are_several(given: Any) -> bool:

@@ -12,7 +12,7 @@ NAMES = {  # what people call them; a name after a bar is not as good as one bef
     "time": "time timestamp date round t",
     "batch": "batch wave period day",
     "pulls": "pulls n users visitors trials exposures impressions",
-    "successes": "successes conversions clicks",
+    "successes": "successes conversions clicks | success conversion converted click clicked",
     "user": "user user_id userid visitor_id customer_id client_id session_id participant_id patient_id subject_id",
 }
 NEGATED = "cost"
@@ -27,6 +27,7 @@ class Roles(NamedTuple):
     columns: dict[str, str]
     guessed: dict[str, str]
     notes: list[str]
+    doubts: list[str]  # notes that may change what one thinks of the result
 
     @property
     def negated(self) -> bool:
@@ -65,12 +66,13 @@ def roles_of(
     for one, two in twice:
         what = f"{one} and {two} cannot be the same column {shorten(named[one])!r}"
         raise InputError(what, where=f"--{one}, --{two}")
-    guessed, notes = {}, []
+    guessed: dict[str, str] = {}
+    notes = []
     for role in (*needed, *wanted):
         if role in named:
             continue
         left = [c for c in columns if c not in named.values() and c not in metrics]
-        found, others = _guess(role, left, where, role in needed)
+        found, others = _guess(role, left, where)
         if found is not None:
             guessed[role] = found
         if others and role == "reward":
@@ -81,23 +83,27 @@ def roles_of(
                 what = f"{taken[0][0]} and {role} cannot be the same column {shorten(taken[0][1])!r}"
                 raise InputError(what, where=where, remedy=f"Name the other with --{role}.")
             raise _absent(role, role, columns, where)
-    roles = Roles(named | guessed | {METRIC + metric: metric for metric in metrics}, guessed, notes)
+    roles = Roles(named | guessed | {METRIC + metric: metric for metric in metrics}, guessed, notes, [])
     if roles.negated:
-        notes.append(f"the reward is minus the column {shorten(guessed['reward'])!r}")
+        roles.doubts.append(f"the reward is minus the column {shorten(guessed['reward'])!r}")
     return roles
 
 
-def _guess(role: str, columns: list[str], where: str, needed: bool) -> tuple[str | None, list[str]]:
+def candidates(role: str, columns: Sequence[str]) -> list[list[str]]:
+    """The columns that may have a role by their names: those with the best names, then those with lesser ones."""
+    return [[c for c in columns if _plain(c) in names.split()] for names in NAMES.get(role, role).split("|")]
+
+
+def _guess(role: str, columns: list[str], where: str) -> tuple[str | None, list[str]]:
     """The column with the best name for a role, and columns with lesser ones."""
-    ranked = [[c for c in columns if _plain(c) in names.split()] for names in NAMES.get(role, role).split("|")]
-    best = next((found for found in ranked if found), [])
+    best, *lesser = [found for found in candidates(role, columns) if found] or [[]]
     if len(best) > 1 and best.count(best[0]) > 1:
         _find(best[0], role, best, where)
-    if len(best) > 1 and needed:
+    if len(best) > 1:
         both = " and ".join(repr(shorten(c)) for c in best[:2])
         remedy = f"Say which: --{role} {shorten(best[0])}"
         raise InputError(f"the columns {both} may both be the {role}", where=where, remedy=remedy)
-    return (best[0] if len(best) == 1 else None), [c for found in ranked for c in found if c not in best]
+    return next(iter(best), None), [c for found in lesser for c in found]
 
 
 def _plain(name: str) -> str:

@@ -122,9 +122,9 @@ def _queried(address: Address, query: str) -> Source:
 def _keep(address: Address, query: str, path: Path, stops: list[Callable[[], object]]) -> list[str]:
     """Write what the query gives into a file, and say the names of its columns."""
     check = "Check --db." if address.file else "Check --db and the password."
-    with _explained(address, check), _OPEN[address.kind](address) as database:
+    with _database_explained(address, check), _OPEN[address.kind](address) as database:
         stops.append(database.stop)
-        with _explained(address, "Check --query."), pa.OSFile(str(path), "wb") as file:
+        with _database_explained(address, "Check --query."), pa.OSFile(str(path), "wb") as file:
             names, batches = database.ask(query)
             if not names:
                 raise InputError("this query gives no table", where="--query", remedy=_ONE_QUERY)
@@ -178,7 +178,7 @@ def _interruptibly(work: Callable[[list[Callable[[], object]]], list[str]]) -> l
 
 
 @contextmanager
-def _explained(address: Address, remedy: str) -> Iterator[None]:
+def _database_explained(address: Address, remedy: str) -> Iterator[None]:
     """What goes wrong, in words, without a password."""
     try:
         yield

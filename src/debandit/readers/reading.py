@@ -10,21 +10,18 @@ from numpy.typing import NDArray
 from debandit.checks import checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.log import ExperimentLog
-from debandit.readers.columns import METRIC, Roles, roles_of
-from debandit.readers.counting import is_counted, no_table_of_batches, notes_on_counts, read_counts
+from debandit.readers.columns import METRIC, Roles, candidates, roles_of
+from debandit.readers.counting import is_counted, left_out, no_table_of_batches, notes_on_counts, read_counts
 from debandit.readers.databases import table_of
 from debandit.readers.sources import NotNumbersError, Piece, Source
 from debandit.readers.totals import Columns, RowsNeededError, Totals
-from debandit.readers.values import Labels, complain, dates, numbers, starts_of, times
+from debandit.readers.values import Labels, complain, dates, lacking, numbers, starts_of, times, with_gaps
 from debandit.settings import AVAILABLE, MISSING, PERIODS
 
 MANY_ROWS = 2**20  # of a longer log only totals are kept, if they are enough
 _USERS_SEEN = 2**17  # rows in which the same user is looked for
 _NUMBERS = {  # what is wanted, and advice
-    "reward": (
-        "a finite number",
-        "Repair them, or leave them out if the rule never saw these rewards either: --missing drop.",
-    ),
+    "reward": ("a finite number", "Repair them."),
     "propensity": (
         "a probability above 0",
         "It is the probability of the arm that was pulled: more than 0, since it was pulled, and at most 1.",
@@ -33,10 +30,28 @@ _NUMBERS = {  # what is wanted, and advice
 
 
 class Reading(NamedTuple):
-    """A log, and what should be said about how it was read."""
+    """A log, and what of its notes should be a warning."""
 
     log: ExperimentLog
-    notes: list[str]
+    doubts: list[str]
+
+    @classmethod
+    def of(cls, log: ExperimentLog, roles: Roles, doubts: list[str]) -> "Reading":
+        """The log with its notes: what was guessed, unless it is plain, and everything else."""
+        doubts = [*roles.doubts, *doubts]
+        line = [] if set(roles.guessed.values()) <= {"arm", "reward"} else [roles.line]
+        object.__setattr__(log, "notes", (*line, *roles.notes, *doubts))
+        return cls(log, doubts)
+
+
+class _Wanted(NamedTuple):
+    """What is to be read of which table."""
+
+    source: Source
+    roles: Roles
+    drop: bool  # rows that lack a value
+    arms: Sequence[str] | None
+    period: str | None  # that becomes a batch
 
 
 class _Rows(NamedTuple):
@@ -97,20 +112,22 @@ def read(
     with a log that has nothing else.
     """
     checked_choice("missing", missing, MISSING)
+    metrics = [metrics] if isinstance(metrics, str) else metrics
+    if isinstance(arms, str):
+        raise InputError("arms is one text", where="arms", remedy="Give a list: arms=['A', 'B'].")
     source = table_of(given, query)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
-    if is_counted(source, counts | {"reward": reward}):
+    if is_counted(source, counts | {"arm": arm, "reward": reward}):
         of_rounds = {"reward": reward, "propensity": propensity, "time": time, "batch-by": batch_by}
-        if missing != "refuse":
-            of_rounds["missing"] = missing
         odd = [f"--{name}" for name, value in of_rounds.items() if value not in (None, "none")]
         if odd:
-            what = "a table of counts has no rounds, so this option says nothing of it"
+            what = "this option is for tables of rounds, and these rows are counts"
             raise InputError(what, where=odd[0], remedy="Leave it out.")
         columns = counts | {"arm": arm, "batch": batch}
-        log, roles = read_counts(source, columns, arms, metrics, batched=batched, available=available)
-        notes = [roles.line] * bool(roles.guessed) + notes_on_counts(source, roles, log.labels)
-        return Reading(log, notes + _lookalikes(list(log.labels)) + log.absences)
+        drop = missing == "drop"
+        log, roles = read_counts(source, columns, arms, metrics, batched=batched, available=available, drop=drop)
+        roles.notes.extend([*notes_on_counts(source, roles, log.labels), *log.absences])
+        return Reading.of(log, roles, _lookalikes(list(log.labels)))
     no_table_of_batches(available)
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
@@ -118,38 +135,31 @@ def read(
         checked_choice("batch_by", batch_by, PERIODS)
         if batch is not None or time == "none":
             raise InputError("--batch-by needs a time, and no column of batches", where="--batch-by")
-    wanted = ["batch"] * (batched and batch_by is None) + ["time"] * (time is None)
+    wanted = ["batch"] if batched and batch_by is None else ["time"] if batch_by is not None else []
     roles = roles_of(source.columns, options, ("arm", "reward"), wanted, source.name, metrics)
-    rows = _rows(source, roles, missing == "drop", arms, batch_by, None if propensity else enough)
+    rows = _rows(_Wanted(source, roles, missing == "drop", arms, batch_by), None if propensity else enough)
     if batch_by is not None:
         roles.notes.append(f"the batches are the {batch_by}s of {shorten(roles.columns['time'])} in UTC")
-    notes = ([] if set(roles.guessed.values()) <= {"arm", "reward"} else [roles.line]) + roles.notes
-    notes += [f"{rows.dropped:,} rows with missing values were left out"] * (rows.dropped > 0)
-    notes += _lookalikes(rows.labels.names) + _repeated_users(source)
-    return Reading(rows.log or _log(rows, roles, source, arms), notes)
+    elif time is None:
+        _confirm_order(source, roles)
+    notes = [left_out(rows.dropped)] * (rows.dropped > 0) + _lookalikes(rows.labels.names) + _repeated_users(source)
+    return Reading.of(rows.log or _log(rows, roles, source, arms), roles, notes)
 
 
-def _rows(
-    source: Source,
-    roles: Roles,
-    drop: bool,
-    arms: Sequence[str] | None,
-    period: str | None,
-    enough: Callable[[ExperimentLog], bool] | None,
-) -> _Rows:
+def _rows(wanted: _Wanted, enough: Callable[[ExperimentLog], bool] | None) -> _Rows:
     """The rows, in order and with their batches; of a long log only totals, if they are enough."""
     try:
         try:
-            rows = _collected(source, roles, drop, True, arms, period, enough)
+            rows = _collected_rounds(wanted, enough, numeric=True)
         except NotNumbersError:
-            rows = _collected(source, roles, drop, False, arms, period, enough)
+            rows = _collected_rounds(wanted, enough, numeric=False)
     except RowsNeededError:
-        return _rows(source, roles, drop, arms, period, None)
+        return _rows(wanted, None)
     if rows.log is not None:
         return rows
     if "time" in rows.columns:
-        rows = _in_order(rows, roles, source)
-    return rows if period is None else _cut(rows, source, period)
+        rows = _in_order(rows, wanted.roles, wanted.source)
+    return rows if wanted.period is None else _cut(rows, wanted.source, wanted.period)
 
 
 def _log(rows: _Rows, roles: Roles, source: Source, arms: Sequence[str] | None) -> ExperimentLog:
@@ -174,16 +184,9 @@ def _order(labels: Labels, arms: Sequence[str] | None) -> Sequence[str] | None:
     return labels.names if arms is None and labels.ordered else arms
 
 
-def _collected(
-    source: Source,
-    roles: Roles,
-    drop: bool,
-    numeric: bool,
-    arms: Sequence[str] | None,
-    period: str | None,
-    enough: Callable[[ExperimentLog], bool] | None,
-) -> _Rows:
+def _collected_rounds(wanted: _Wanted, enough: Callable[[ExperimentLog], bool] | None, *, numeric: bool) -> _Rows:
     """All rows, or totals of them."""
+    source, roles, drop, arms, period = wanted
     labels, batches, dropped, first_row = Labels(), Labels(), 0, 1
     rows: dict[str, _Growing] = {role: _Growing() for role in roles.columns}
     totals: Totals | None = None
@@ -233,7 +236,10 @@ class _Growing:
         """Add rows; times of different kinds, such as numbers and dates, become text."""
         if self._values is None:
             self._values = np.empty(0, part.dtype)
-        if part.dtype.kind != self._values.dtype.kind:
+        kinds = {part.dtype.kind, self._values.dtype.kind}
+        if len(kinds) > 1 and kinds <= {"i", "u", "f"}:
+            self._values = self._values.astype(np.float64)
+        elif len(kinds) > 1:
             self._values, part = (_as_text(each) for each in (self.whole(), part))
         end = self._count + len(part)
         if end > len(self._values):
@@ -260,7 +266,7 @@ def _cut_at(rows: Columns, count: int) -> tuple[Columns, Columns]:
 
 
 def _pieces(source: Source, columns: dict[str, str], numeric: bool) -> Iterator[Piece]:
-    typed = [column for role, column in columns.items() if _is_number(role)] if numeric else []
+    typed = [column for role, column in columns.items() if _has_numbers(role)] if numeric else []
     return source.read(list(dict.fromkeys(columns.values())), list(dict.fromkeys(typed)))
 
 
@@ -271,39 +277,28 @@ def _understood(
     columns = roles.columns
     cells = {role: piece.columns.column(column) for role, column in columns.items()}
     values: Columns = {"arm": labels.codes(cells["arm"])}
-    lacking = values["arm"] < 0
-    if not drop:
-        complain(piece, np.flatnonzero(lacking), lambda _: "", columns["arm"], "an arm", "Fill them in.")
-    for role in filter(_is_number, columns):
+    gone = {"arm": values["arm"] < 0}
+    if "batch" in columns:
+        values["batch"] = batches.codes(cells["batch"])
+        gone["batch"] = values["batch"] < 0
+    if "time" in columns:
+        gone["time"] = np.asarray(with_gaps(cells["time"]).is_null())
+        values["time"] = times(cells["time"])
+    for role in filter(_has_numbers, columns):
         found, show = numbers(cells[role])
         bad = ~((found > 0) & (found <= 1)) if role == "propensity" else ~np.isfinite(found)
         if numeric and bad.any():
             raise NotNumbersError  # for the cell as it is written
-        empty = np.zeros(len(found), bool)
-        if drop and bad.any():
-            empty[bad] = [not show(int(i)).strip() for i in np.flatnonzero(bad)]
-        complain(piece, np.flatnonzero(bad & ~empty), show, columns[role], *_NUMBERS.get(role, _NUMBERS["reward"]))
+        gone[role] = lacking(found, show)
+        complain(piece, bad & ~gone[role], columns[role], show, *_NUMBERS.get(role, _NUMBERS["reward"]))
         values[role] = -found if role == "reward" and roles.negated else found
-        lacking = lacking | empty
-    if "batch" in columns:
-        values["batch"] = batches.codes(cells["batch"])
-        gone = values["batch"] < 0
+    for role, empty in gone.items():
         if not drop:
-            complain(piece, np.flatnonzero(gone), lambda _: "", columns["batch"], "a batch", "Fill them in.")
-        lacking = lacking | gone
-    if "time" in columns:
-        import pyarrow.compute as pc  # slow to load
-
-        cell = cells["time"]
-        gone = np.asarray(pc.is_null(cell, nan_is_null=True))
-        if not drop:
-            complain(piece, np.flatnonzero(gone), lambda _: "", columns["time"], "a time", "Fill them in.")
-        values["time"] = times(cell)
-        lacking = lacking | gone
-    return values, ~lacking
+            complain(piece, empty, columns[role])
+    return values, ~np.logical_or.reduce(list(gone.values()))
 
 
-def _is_number(role: str) -> bool:
+def _has_numbers(role: str) -> bool:
     return role in _NUMBERS or role.startswith(METRIC)
 
 
@@ -328,32 +323,82 @@ def _cut(rows: _Rows, source: Source, period: str) -> _Rows:
     moments = rows.columns.get("time")
     if moments is None or moments.dtype.kind != "M":
         what = "there is no column of dates to cut into batches"
-        raise InputError(what, where=source.name, remedy="Name one with --time, with dates like 2026-01-31T12:00:00.")
+        remedy = "Name one with --time, with dates like 2026-01-31T12:00:00. Numbers are not dates: write them so."
+        raise InputError(what, where=source.name, remedy=remedy)
     names, places = np.unique(starts_of(moments, period), return_inverse=True)
     for name in names:
         rows.batches.place(str(name))
     return rows._replace(columns=rows.columns | {"batch": places.astype(np.int32)})
 
 
+def _confirm_order(source: Source, roles: Roles) -> None:
+    """See that the rows are in the order of the columns with the name of a time, as far as these can tell."""
+    columns = [column for column in candidates("time", source.columns)[0] if column not in roles.columns.values()]
+    rising = {column: _are_rising(source, column) for column in columns}
+    wrong = next((column for column in columns if rising[column] is False), None)
+    if wrong is not None:
+        raise InputError(
+            f"the rows are not in the order of the column {shorten(wrong)!r}",
+            where=source.name,
+            remedy=f"Say {' or '.join(f'--time {shorten(column)}' for column in columns)} to sort them by it, "
+            "or --time none if they are in the order of time.",
+        )
+    if confirming := [shorten(column) for column in columns if rising[column]]:
+        roles.guessed["time"] = " and ".join(confirming)
+    reason = "it has gaps, or something else than numbers and ISO dates"
+    unknown = [shorten(column) for column in columns if rising[column] is None]
+    roles.doubts.extend(
+        f"{column} does not say whether the rows are in the order of time: {reason}" for column in unknown
+    )
+
+
+def _are_rising(source: Source, column: str) -> bool | None:
+    """Whether the times in a column are; None if it has gaps or other things."""
+    last: Any = None
+    for piece in source.read([column], []):
+        cells = with_gaps(piece.columns.column(column))
+        if cells.null_count:
+            return None
+        moments = times(cells)
+        if moments.dtype.kind == "O":
+            try:
+                moments = dates(moments, column, source.name, piece.first_row)
+            except InputError:
+                return None
+        if last is not None and (last.dtype.kind == "M") != (moments.dtype.kind == "M"):
+            return None
+        if (moments[1:] < moments[:-1]).any() or (last is not None and len(moments) and moments[0] < last):
+            return False
+        last = moments[-1] if len(moments) else last
+    return True
+
+
 def _repeated_users(source: Source) -> list[str]:
     """A warning if some user has several of the first rows."""
-    columns = roles_of(source.columns, {}, (), ("user",), source.name).columns
+    for column in candidates("user", source.columns)[0]:
+        if _is_repeated(source, column):
+            return [
+                f"some users have several rows (column {shorten(column)}): their rewards are not independent, "
+                "so corrections and intervals may be off. If you can, keep one row per user"
+            ]
+    return []
+
+
+def _is_repeated(source: Source, column: str) -> bool:
+    """Whether something is twice in the first rows of a column."""
     seen: set[Any] = set()
     rows = 0
-    for piece in source.read(list(columns.values()), []) if columns else ():
-        users = piece.columns.column(columns["user"])
+    for piece in source.read([column], []):
+        users = piece.columns.column(column)
         users = users.dictionary_encode() if not isinstance(users, pa.DictionaryArray) else users
         found = {user for user in users.dictionary.to_pylist() if user is not None}
         if len(found) < len(users) - users.null_count or seen & found:
-            return [
-                f"some users have several rows (column {shorten(columns['user'])}): their rewards are not independent, "
-                "so corrections and intervals may be off. If you can, keep one row per user"
-            ]
+            return True
         seen |= found
         rows += len(users)
         if rows > _USERS_SEEN:
             break
-    return []
+    return False
 
 
 def _lookalikes(names: list[str]) -> list[str]:

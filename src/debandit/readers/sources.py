@@ -97,7 +97,7 @@ def _joined(sources: list[Source]) -> Source:
 
 def _file(path: Path) -> Source:
     name = "standard input" if str(path) == "-" else str(path)
-    with _explained(name, path):
+    with _file_explained(name, path):
         if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
             path = _spooled(path, name)
         head, packed = _opened(path).read(_PIECE), _compression(path) is not None
@@ -111,7 +111,11 @@ def _file(path: Path) -> Source:
         return _parquet(path, name)
     if binary == "Arrow":
         return _arrow(path, name, stream=not head.startswith(b"ARROW1"))
-    if head.lstrip()[:1] == b"{":
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()  # the mark of UTF-8 that some programs write
+    if start[:1] == b"[":
+        remedy = "One object per line is needed: jq -c '.[]' FILE makes them."
+        raise InputError("this is one list of JSON, not lines", where=name, remedy=remedy)
+    if start[:1] == b"{":
         return _json(path, name, _keys(head, name))
     return _csv(path, name, _header(head, name))
 
@@ -158,7 +162,7 @@ def _opened(path: Path) -> pa.NativeFile:
 
 
 @contextmanager
-def _explained(name: str, path: Path) -> Iterator[None]:
+def _file_explained(name: str, path: Path) -> Iterator[None]:
     """What goes wrong with a file, in words."""
     try:
         yield
@@ -209,13 +213,13 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
             ),
         )
 
-    with _explained(name, path):
+    with _file_explained(name, path):
         alone, parse = csv.ReadOptions(use_threads=False), csv.ParseOptions(delimiter=mark)
         names = csv.read_csv(io.BytesIO(first + b"\n"), alone, parse).column_names
 
     def read(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Piece]:
         wanted = {names[place_of(c, shown, name)]: pa.float64() if c in numbers else _TEXT for c in columns}
-        with _explained(name, path):
+        with _file_explained(name, path):
             row = 2
             try:
                 for batch in opened(wanted, threads=True):
@@ -266,7 +270,7 @@ def _check_width(columns: int, name: str) -> None:
 def _parquet(path: Path, name: str) -> Source:
     from pyarrow import parquet
 
-    with _explained(name, path), parquet.ParquetFile(path) as file:
+    with _file_explained(name, path), parquet.ParquetFile(path) as file:
         schema = file.schema_arrow
     texts = [field.name for field in schema if any(known(field.type) for known in _CELLS[4:9])]
 
@@ -292,7 +296,7 @@ def _arrow(path: Path, name: str, stream: bool) -> Source:
             file.seek(0 if stream else 8)
             yield file
 
-    with _explained(name, path):
+    with _file_explained(name, path):
         with opened() as file:
             schema = pa.ipc.open_stream(file).schema
         with opened() as file:
@@ -319,7 +323,7 @@ def _keys(head: bytes, name: str) -> pa.Schema:
 
     pyarrow could tell, too, but takes minutes over very many keys and crashes where lists are nested very deeply.
     """
-    lines = head.split(b"\n")
+    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if len(head) == _PIECE and len(lines) == 1:
         raise _too_long(name)
     kinds: dict[str, pa.DataType] = {}
@@ -381,14 +385,14 @@ def _of_batches(
     batches: Callable[[Sequence[str], Sequence[str]], Iterator[pa.RecordBatch]],
 ) -> Source:
     """A table whose columns have types. What it says of itself is checked: where a file lies, Arrow reads anywhere."""
-    with _explained(name, path):
+    with _file_explained(name, path):
         names = list(schema.names)
     _check_width(len(names), name)
 
     def read(columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Piece]:
         for column in columns:
             _check_type(schema.field(place_of(column, names, name)), name)
-        with _explained(name, path):
+        with _file_explained(name, path):
             row = 1
             for batch in batches(columns, numbers):
                 for start in range(0, len(batch), _MOST_ROWS):
@@ -479,9 +483,13 @@ def _frame(given: Any) -> Source:
 
 def _table(given: Any) -> pa.Table:
     if isinstance(given, Mapping):
-        columns = {str(key): np.asarray(value) for key, value in given.items() if np.ndim(value) == 1}
-        longest = max((len(each) for each in columns.values()), default=0)
-        return pa.table({key: _column(each) for key, each in columns.items() if len(each) == longest})
+        columns = {str(key): _one_by_one(value) for key, value in given.items() if _is_column(value)}
+        sizes = {key: len(each) for key, each in columns.items()}
+        if len(set(sizes.values())) > 1:
+            shown = ", ".join(f"{shorten(key, 30)}: {size:,}" for key, size in [*sizes.items()][:20])
+            what = "the columns have different lengths"
+            raise InputError(what, where="the table", remedy=f"Give one value for each row. There are {shown}")
+        return pa.table({key: _column(each) for key, each in columns.items()})
     if not hasattr(given, "__arrow_c_stream__"):
         raise InputError(
             f"{shorten(type(given).__name__)} is not a log",
@@ -495,6 +503,15 @@ def _table(given: Any) -> pa.Table:
             return pa.table([_column(each) for _, each in given.items()], [str(name) for name, _ in given.items()])
         what = f"cannot be read as a table ({shorten(str(error), 200)})"
         raise InputError(what, where="the table", remedy="Its columns need text, numbers or dates.") from None
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or np.ndim(value) == 1
+
+
+def _one_by_one(value: Any) -> Any:
+    """A column; numpy would make text of a NaN among text, and so do without it in a list."""
+    return list(value) if isinstance(value, (list, tuple)) else np.asarray(value)
 
 
 def _column(values: Any) -> pa.Array:

@@ -1,7 +1,8 @@
 """From cells to labels, numbers and times. What cannot be understood is complained of with its rows."""
 
 import contextlib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from debandit.readers.sources import Piece
 Floats = NDArray[np.float64]
 _WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "false": 0.0, "f": 0.0, "no": 0.0}
 _NUMERIC = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+_MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"))  # what programs write for nothing
 _SHOWN = 8  # rows that a complaint lists
 
 
@@ -79,13 +81,26 @@ def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int64]:
 
 
 def _text(label: Any) -> str:
-    if label is None or label != label:
-        return ""
+    """A cell as text, empty if it is missing."""
     if isinstance(label, bytes):
         label = label.decode("utf-8", "backslashreplace")  # other bytes, another label
-    if isinstance(label, bool):
-        return str(label).lower()
-    return str(label).strip()
+    text = str(label).strip()
+    return "" if text in _MISSING else text
+
+
+def with_gaps(column: pa.Array) -> pa.Array:
+    """The cells without a dictionary, and null where they are missing."""
+    import pyarrow.compute as pc  # slow to load
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.utf8_trim_whitespace(column)
+        gone = pc.is_in(column, pa.array(sorted(_MISSING), column.type))
+        return pc.if_else(gone, pa.scalar(None, column.type), column)
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    return column
 
 
 def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
@@ -94,22 +109,22 @@ def numbers(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _parsed(column)
     if kind == pa.float64() and not column.null_count:
-        return _array(column), lambda i: str(column[i].as_py())
+        return _array(column), lambda i: _text(column[i].as_py())
     if pa.types.is_decimal(kind):
         column = column.cast(pa.string())  # correctly rounded, which Arrow's own way is not
     if any(known(kind) for known in _NUMERIC):
         values: Floats = _array(column.cast(pa.float64(), safe=False).fill_null(np.nan))
-        return values, lambda i: "" if not column[i].is_valid else str(column[i].as_py())
-    return np.full(len(column), np.nan), lambda i: "" if not column[i].is_valid else str(_cells(column[i : i + 1])[0])
+        return values, lambda i: _text(column[i].as_py())
+    return np.full(len(column), np.nan), lambda i: _text(_cells(column[i : i + 1])[0])
 
 
 def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     """Text: what Python reads as a number, and true or false in words; each different one is looked at once."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = ["" if text is None else str(text) for text in _cells(encoded.dictionary)]
+    texts = [_text(text) for text in _cells(encoded.dictionary)]
     values = np.full(len(texts) + 1, np.nan)
     for i, text in enumerate(texts):
-        plain = text.strip().lower()
+        plain = text.lower()
         if plain in _WORDS:
             values[i] = _WORDS[plain]
         elif "_" not in plain:
@@ -119,6 +134,13 @@ def _parsed(column: pa.Array) -> tuple[Floats, Callable[[int], str]]:
     return values[indices], lambda i: [*texts, ""][indices[i]]
 
 
+def lacking(values: Floats, show: Callable[[int], str]) -> NDArray[np.bool_]:
+    """Which of these numbers are missing, rather than something else."""
+    gone = np.isnan(values)
+    gone[gone] = [not show(int(i)) for i in np.flatnonzero(gone)]
+    return gone
+
+
 def times(column: pa.Array) -> NDArray[Any]:
     """What rows can be sorted by: whole numbers, numbers, or moments; those without a zone count as UTC.
 
@@ -126,8 +148,7 @@ def times(column: pa.Array) -> NDArray[Any]:
     """
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = with_gaps(column)
     if column.null_count:
         column = pc.fill_null_backward(pc.fill_null_forward(column))
     kind = column.type
@@ -138,7 +159,6 @@ def times(column: pa.Array) -> NDArray[Any]:
     if pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.utf8_trim_whitespace(column)
         for target in (pa.int64(), pa.float64()):
             with contextlib.suppress(pa.ArrowInvalid):
                 return np.asarray(pc.cast(column, target))
@@ -154,6 +174,14 @@ def _moments(column: pa.Array) -> NDArray[np.datetime64]:
     return np.asarray(exact).view("datetime64[ns]")
 
 
+def order_in_time(names: Sequence[str]) -> list[str] | None:
+    """The names in the order of time, if all of them are numbers, or dates, weeks or months of ISO 8601."""
+    if all(re.fullmatch(r"\d{4}-W?\d\d", name) for name in names):
+        return sorted(names)
+    moments = times(pa.array(names))
+    return None if moments.dtype.kind == "O" else [names[i] for i in np.argsort(moments, kind="stable")]
+
+
 def starts_of(moments: NDArray[Any], period: str) -> NDArray[Any]:
     """When the hour, the day or the week of each moment began."""
     starts = moments.astype("datetime64[h]" if period == "hour" else "datetime64[D]")
@@ -164,20 +192,28 @@ def starts_of(moments: NDArray[Any], period: str) -> NDArray[Any]:
 
 
 def complain(
-    piece: Piece, bad: NDArray[np.intp], show: Callable[[int], str], column: str, wanted: str, advice: str
+    piece: Piece,
+    bad: NDArray[np.bool_],
+    column: str,
+    show: Callable[[int], str] = lambda _: "",
+    wanted: str = "",
+    advice: str = "Repair them.",
 ) -> None:
     """Complain about the first bad cell of a piece, and say where the others are."""
-    if not len(bad):
+    if not bad.any():
         return
-    cell = show(int(bad[0]))
-    what = "is missing" if not cell.strip() else f"is {shorten(cell, 30)!r}, not {wanted}"
-    if wanted == "a finite number" and cell.count(",") == 1 and cell.replace(",", "").strip("-+ ").isdigit():
-        advice = "Write decimal points instead of commas: 1.5."
-    rows = ", ".join(str(piece.first_row + i) for i in bad[:_SHOWN]) + (", …" if len(bad) > _SHOWN else "")
+    places = np.flatnonzero(bad)
+    cell = show(int(places[0]))
+    what = f"is {shorten(cell, 30)!r}, not {wanted}" if cell else "is missing"
+    if not cell:
+        advice = "Fill them in, or leave these rows out if the rule did not see them either: --missing drop."
+    elif re.fullmatch(r"[-+]?\d[\d.']*(,\d+)+(\.\d+)?", cell):
+        advice = "Write decimal points instead of commas, and nothing between thousands: 1234.5."
+    rows = ", ".join(str(piece.first_row + i) for i in places[:_SHOWN]) + (", …" if len(places) > _SHOWN else "")
     raise InputError(
         f"the value in column {shorten(column)!r} {what}",
-        where=f"{piece.source}, row {piece.first_row + bad[0]}",
-        remedy=f"{len(bad)} such {'row' if len(bad) == 1 else 'rows'}: row {rows}. {advice}",
+        where=f"{piece.source}, row {piece.first_row + places[0]}",
+        remedy=f"{len(places)} such {'row' if len(places) == 1 else 'rows'}: row {rows}. {advice}",
     )
 
 
@@ -190,11 +226,13 @@ def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArr
         try:
             moment = datetime.fromisoformat(str(text).strip())
             past = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - epoch
+            finer = re.search(r"[.,]\d{6}(\d{1,3})", str(text))  # than Python knows
             found[i] = ((past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds) * 1000
+            found[i] += int(finer[1].ljust(3, "0")) if finer else 0
         except OverflowError:
             raise _odd_time(text, "not in the years 1678 to 2261", column, f"{where}, row {first_row + i}") from None
         except ValueError:
-            if not _is_number(text):
+            if not _reads_as_number(text):
                 far = str(text).startswith("<value out of range")  # what pyarrow says of it
                 what = "not in the years 1678 to 2261" if far else "neither a number nor an ISO date"
                 raise _odd_time(text, what, column, f"{where}, row {first_row + i}") from None
@@ -205,7 +243,7 @@ def dates(texts: NDArray[Any], column: str, where: str, first_row: int) -> NDArr
     return found.view("datetime64[ns]")
 
 
-def _is_number(text: Any) -> bool:
+def _reads_as_number(text: Any) -> bool:
     try:
         float(str(text))
     except ValueError:
