@@ -216,3 +216,19 @@ def test_what_python_gives_by_mistake():
     assert list(read(ROUNDS | {"revenue": [1, 2, 3]}, metrics="revenue").log.metrics) == ["revenue"]
     with pytest.raises(db.InputError, match="Give a list"):
         read(ROUNDS, arms="a,b")
+
+
+def test_a_date_is_the_batch_of_counts():
+    dated = {"date": DAYS["day"]} | {name: values for name, values in DAYS.items() if name != "day"}
+    log = read(dated, batched=True).log
+    assert log.batch_sizes == read(DAYS, batched=True).log.batch_sizes
+    assert "batch = date" in log.notes[0]
+    assert read(dated).log.batch_sizes is None  # the rule is not batched
+
+
+def test_what_is_given_as_a_log_and_is_none():
+    with pytest.raises(db.InputError, match="standard input can be read once only"):
+        read(["-", "-"])
+    with pytest.raises(db.InputError, match="an address, not a file") as told:
+        read("host=here password=secret")
+    assert "secret" not in str(told.value)

@@ -175,7 +175,8 @@ def _no_batches() -> InputError:
     return InputError(
         "it is not known where batches end",
         where="policy",
-        remedy="Give their size, as in batched(ucb, size=500), or the log's column of batches (--batch COLUMN).",
+        remedy="Give their size, as in batched(ucb, size=500), or the log's column of batches (--batch COLUMN), "
+        "or cut the times of its rows into days (--batch-by day).",
     )
 
 

@@ -92,7 +92,11 @@ def read_counts(
     options = {role: given[role] for role in ("arm", "batch", *COUNTED)}
     form = next((form for form in _FORMS if any(given[role] is not None for role in form)), _FORMS[0])
     sums = [name + what for name in metrics for what in ("", *_OF_METRIC)]
+    dated = candidates("time", source.columns)[0]  # often the batch of an export
+    by_date = batched and options["batch"] is None and not candidates("batch", source.columns)[0] and len(dated) == 1
+    options |= {"batch": dated[0]} if by_date else {}
     roles = roles_of(source.columns, options, ("arm", "pulls", *form), ["batch"] * batched, source.name, sums)
+    roles.guessed.update({"batch": dated[0]} if by_date else {})
     if len([role for role in COUNTED[1:] if role in roles.columns]) != len(form):
         what = "means and spreads are to be known in one way, and only one"
         raise InputError(what, where="--pulls", remedy=_WANTED)

@@ -66,7 +66,7 @@ def table_of(given: Any, query: str | None) -> Source:
     if query is not None:
         return _queried(address_of(given), query)
     for each in given if isinstance(given, (list, tuple)) else [given]:
-        if isinstance(each, str) and re.match(r"[a-z][\w+.-]+://", each, re.I):
+        if isinstance(each, str) and re.match(r"[a-z][\w+.-]+://|.*password=", each, re.I | re.S):
             remedy = "A database needs --db and --query; in Python read_log(address, query=...)."
             raise InputError("this is an address, not a file", where="log", remedy=remedy)
     return source_of(given)

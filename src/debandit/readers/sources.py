@@ -65,6 +65,8 @@ def source_of(given: Any) -> Source:
     if isinstance(given, (str, Path)):
         return _joined([_file(path) for path in _paths(str(given))])
     if isinstance(given, (list, tuple)) and given and all(isinstance(each, (str, Path)) for each in given):
+        if [str(each) for each in given].count("-") > 1:
+            raise InputError("standard input can be read once only", where="-", remedy="Give - once.")
         return _joined([_file(path) for each in given for path in _paths(str(each))])
     return _frame(given)
 
