@@ -149,6 +149,8 @@ def stacks(cases: Sequence[Case]) -> Iterator[tuple[list[Case], list[World], Exp
 
 def _stacked(worlds: list[WorldData]) -> WorldData:
     """Worlds of one kind, one upon the other."""
+    if len(worlds) == 1:
+        return worlds[0]
     starts = np.cumsum([0] + [len(world.pool) for world in worlds])
     return WorldData(
         worlds[0].kind,

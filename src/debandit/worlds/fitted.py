@@ -87,8 +87,8 @@ class SmoothedBootstrap(Bootstrap):
             total = np.where(log.pulls, total, unseen.sd**2)
             normal_share = np.where(log.pulls, normal_share, 1.0)
         stretch = np.sqrt(total * (1 - normal_share) / np.where(own > 0, own, 1.0))
-        centers, factors = (np.repeat(each.ravel(), pool.counts.ravel()) for each in (means, stretch))
-        return Smoothed(pool._replace(values=centers + factors * pool.residuals()), np.sqrt(total * normal_share))
+        moved = pool.changed(lambda values, mean, factor: mean + factor * (values - mean), means, stretch)
+        return Smoothed(pool._replace(values=moved), np.sqrt(total * normal_share))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The laws that rewards can follow: normal, 0/1, resampled, smoothed and multiplied."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from debandit.engine.data import (
     WorldData,
 )
 from debandit.errors import InputError
+from debandit.log_parts import in_pieces
 
 WEIGHTS = {"gaussian": GAUSSIAN_WEIGHTS, "rademacher": SIGN_WEIGHTS}
 
@@ -121,13 +123,20 @@ class Pool(NamedTuple):
 
     def residuals(self) -> Floats:
         """Every value minus its arm's mean."""
-        residuals: Floats = self.values - np.repeat(self.means().ravel(), self.counts.ravel())
-        return residuals
+        return self.changed(lambda values, mean: values - mean, self.means())
+
+    def changed(self, change: Callable[..., Floats], *of_arms: Floats) -> Floats:
+        """What a function makes of the values and of some numbers of their arms, in pieces: a pool may be long."""
+        changed, starts = np.empty(len(self.values)), self.starts
+        for piece in in_pieces(len(self.values)):
+            arms = np.searchsorted(starts, np.arange(piece.start, piece.stop), side="right") - 1
+            changed[piece] = change(self.values[piece], *(each.ravel()[arms] for each in of_arms))
+        return changed
 
     def variances(self) -> Floats:
         """The variance of each arm's values, with divisor n."""
-        squares = np.add.reduceat(self.residuals() ** 2, self.starts[:-1]).reshape(self.counts.shape)
-        variances: Floats = squares / self.counts
+        squares = self.changed(lambda values, mean: (values - mean) ** 2, self.means())
+        variances: Floats = np.add.reduceat(squares, self.starts[:-1]).reshape(self.counts.shape) / self.counts
         return variances
 
 
