@@ -53,7 +53,7 @@ def test_debias(trial):
     assert result.stderr == ""  # no progress bar where there is no terminal
     lines = result.stdout.splitlines()
     assert lines[0] == "2 arms, 100 rounds; rule ucb(c=1), world smoothed (auto: the rewards are not just 0 and 1)"
-    titles = "arm pulls naive mean bias ± MC s.e. corrected mean 95 % interval"
+    titles = "arm pulls naive mean quoted mean ± MC s.e. corrected mean 95 % interval"
     assert lines[2].split() == titles.split()
     assert [line.split()[:3] for line in lines[4:6]] == [["A", "91", "1.479"], ["B", "9", "0.706"]]
     assert "seed 1" in lines[9]
