@@ -18,7 +18,7 @@ from debandit.readers.totals import Columns, RowsNeededError, Totals
 from debandit.readers.values import Labels, complain, dates, lacking, numbers, starts_of, times, with_gaps
 from debandit.settings import AVAILABLE, MISSING, PERIODS
 
-MANY_ROWS = 2**20  # of a longer log only totals are kept, if they are enough
+MANY_ROWS = 2**18  # of a longer log only totals are kept, if they are enough
 _USERS_SEEN = 2**17  # rows in which the same user is looked for
 _NUMBERS = {  # what is wanted, and advice
     "reward": ("a finite number", "Repair them."),
@@ -108,7 +108,7 @@ def read(
     `metrics` names columns with further outcomes. In counts they are sums, and the columns NAME_squares and
     NAME_products have the sums of squares and of products with the reward.
 
-    Of a log with batches and more than a million rows only the totals are kept if they are `enough`, which is asked
+    Of a log with batches and more than `MANY_ROWS` rows only the totals are kept if they are `enough`, which is asked
     with a log that has nothing else.
     """
     checked_choice("missing", missing, MISSING)

@@ -29,7 +29,7 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BINARY = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow"}  # the last is that of a stream
 _SEPARATORS = ",;\t|"
 _MOST_COLUMNS = 10_000
-_MOST_ROWS = 2**20  # of a piece
+_MOST_ROWS = 2**16  # of a piece
 _MOST_UNPACKED = 2**31  # bytes of a piece of an Arrow file that is compressed
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _CELLS = (
@@ -277,8 +277,9 @@ def _parquet(path: Path, name: str) -> Source:
     texts = [field.name for field in schema if any(known(field.type) for known in _CELLS[4:9])]
 
     def batches(columns: Sequence[str], _: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        # a long text is in memory once, not in every row
-        with parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
+        # a long text is in memory once, not in every row; and of the file a buffer, not all that was read
+        options = {"read_dictionary": texts, "page_checksum_verification": True, "buffer_size": _PIECE}
+        with parquet.ParquetFile(path, pre_buffer=False, **options) as file:
             left = file.metadata.num_rows
             for batch in file.iter_batches(_MOST_ROWS, columns=list(columns)):
                 left -= len(batch)
