@@ -103,7 +103,7 @@ def _made(name: KernelName, text: str, makes_arrays: bool, arguments: tuple[Any,
         kernel: Any = compiled(function, keep=file is not None, _nrt=makes_arrays)
         known = file is not None and any(Path(kernel.stats.cache_path).glob(f"{file.stem}.run-*.nbi"))
         with _said(what, at_once=not known):
-            kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+            kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]  # numba has no types
         if not kernel.stats.cache_hits:
             seal()
     return kernel  # type: ignore[no-any-return]  # numba has no types

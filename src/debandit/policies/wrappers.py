@@ -80,7 +80,7 @@ class Wrapper(Policy):
         return f"{self}\0{self.core.fingerprint}"
 
     def among(self, available: NDArray[np.bool_]) -> Policy:
-        return replace(self, policy=self.policy.among(available))  # type: ignore[type-var]
+        return replace(self, policy=self.policy.among(available))  # type: ignore[type-var]  # subclasses are dataclasses
 
     def in_batches(self, log: ExperimentLog) -> Policy:
         return replace(self, policy=self.policy.in_batches(log))  # type: ignore[type-var]  # subclasses are dataclasses
