@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
-from debandit.intervals import BEYOND, Interval
+from debandit.intervals import Interval
+from debandit.intervals.simulated import NULL_RUNS
 from debandit.log_parts import Metric
 from debandit.settings import Settings, absence_notes
-from debandit.tables import Column, decimals_for, number, render
+from debandit.tables import Column, decimals_for, limits_text, number, render
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,13 +56,20 @@ _OF_DIFFERENCES = {
     "corrected_difference": "corrected",
     "difference_low": "low",
     "difference_high": "high",
+    "p_value": "p_value",
+    "p_adjusted": "p_adjusted",
     "lift": "lift",
     "lift_low": "lift_low",
     "lift_high": "lift_high",
 }
-_NOT_IN_VERSION_1 = (*_QUOTED_VALUES, "quoted_difference", "difference_low", "difference_high", *_LIFT)
+_P_VALUES = ("p_value", "p_adjusted")
+_NOT_IN_VERSION_1 = (*_QUOTED_VALUES, "quoted_difference", "difference_low", "difference_high", *_P_VALUES, *_LIFT)
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
 
+_OF_P_VALUES = (
+    f"p-values: the share of up to {NULL_RUNS} runs without a difference to the control that are as extreme; "
+    "adjusted: by Holm."
+)
 _OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
 
 
@@ -104,6 +112,8 @@ class Differences(NamedTuple):
     corrected: Floats
     low: Floats  # limits of the difference
     high: Floats
+    p_value: Floats  # of no difference, by runs in worlds in which there is none; with a named control only
+    p_adjusted: Floats  # by Holm, for all arms together
     lift: Floats  # of the quoted means: what the arm has more than the other, as a share of it
     lift_low: Floats
     lift_high: Floats
@@ -228,13 +238,15 @@ class Debiased:
         return self.winner is not None and not math.isnan(self.winner.low)
 
     def _comparison_lines(self) -> list[str]:
-        """A table of differences, if there is a named control, and the winner."""
+        """A table of differences to the named control, or the best arm minus the second, and the winner."""
         lines = []
         if self.differences and self.settings.control is not None:
             title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
             lines += [title, "", self._table_of_differences(self.differences), ""]
-            if self.interval.name not in ("none", "wald") and np.isnan(self.differences.low).all():
-                lines += [BEYOND, ""]
+            if not np.isnan(self.differences.p_value).all():
+                lines += [_OF_P_VALUES, ""]
+        elif self.differences and self.winner:
+            lines += self._best_minus_second(self.differences, self.labels.index(self.winner.arm))
         if self.winner:
             arm, *values = self.winner[:5]
             naive, bias, error, corrected = (number(value, self._decimals()) for value in values)
@@ -245,6 +257,15 @@ class Debiased:
             lines += [printable(said), ""]
         return lines
 
+    def _best_minus_second(self, differences: Differences, best: int) -> list[str]:
+        low, high = differences.low[best], differences.high[best]
+        if math.isnan(low):
+            return []
+        quoted, limits = number(differences.quoted[best], self._decimals()), limits_text(low, high, self._decimals())
+        arm, second = (shorten(label, 200) for label in (self.labels[best], differences.to[best]))
+        said = f"{arm} minus {second}, the best-looking arm minus the second: quoted {quoted}"
+        return [printable(f"{said}, {100 * self.interval.level:g} % interval {limits}."), ""]
+
     def _table_of_differences(self, differences: Differences) -> str:
         level = f"{100 * self.interval.level:g} %"
         pairs = {
@@ -253,13 +274,18 @@ class Debiased:
         }
         shown = {key: pair for key, pair in pairs.items() if not np.isnan(pair[1]).all()}
         rows = [
-            row | {key: (low[k], high[k]) for key, (_, low, high) in shown.items()}
+            row
+            | {key: (low[k], high[k]) for key, (_, low, high) in shown.items()}
+            | {"p": _p_text(differences.p_value[k]), "adjusted": _p_text(differences.p_adjusted[k])}
             for k, row in enumerate(self.rows())
             if row["arm"] != row["compared_with"]
         ]
         columns = [*_DIFFERENCES]
         if "limits" in shown:
             columns.append(Column("limits", shown["limits"][0], "interval"))
+        several = np.isfinite(differences.p_value).sum() > 1
+        columns += [Column("p", "p-value", "text")] * bool(np.isfinite(differences.p_value).any())
+        columns += [Column("adjusted", "adjusted", "text")] * bool(several)
         if not np.isnan(differences.lift).all():
             columns.append(Column("lift", "lift", "number"))
         if "lift_limits" in shown:
@@ -377,6 +403,12 @@ def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Inter
         return Interval("none", 0.95, low, high, "", "", ())
     texts = (str(found["chosen"]), str(found["known"]), tuple(map(str, found["notes"])))
     return Interval(str(found["name"]), float(found["level"]), low, high, *texts)
+
+
+def _p_text(p: float) -> str:
+    """The p-value as it is printed; more runs could make the least one smaller."""
+    least = 2 / (1 + NULL_RUNS)
+    return "–" if math.isnan(p) else f"< {least:.3f}" if p <= least else f"{p:.3f}"
 
 
 def _winner(found: dict[str, Any]) -> Winner:

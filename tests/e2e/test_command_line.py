@@ -56,8 +56,8 @@ def test_debias(trial):
     titles = "arm pulls naive mean quoted mean ± MC s.e. corrected mean 95 % interval"
     assert lines[2].split() == titles.split()
     assert [line.split()[:3] for line in lines[4:6]] == [["A", "91", "1.479"], ["B", "9", "0.706"]]
-    assert "seed 1" in lines[13]
-    assert "pooled-t, centred on the observed mean (auto: " in lines[14]
+    assert "seed 1" in lines[15]
+    assert "pooled-t, centred on the observed mean (auto: " in lines[16]
 
 
 def test_intervals(trial):

@@ -8,7 +8,7 @@ from debandit.engine.data import Floats, Ints, Rounds, RuleData, WorldData
 from debandit.engine.kernels import KernelName, ObjectKernel
 from debandit.engine.streams import Words, stream_keys
 
-SIMULATE, DEBIAS, REORDER = 1, 2, 3  # purposes: under one seed their random streams are distinct
+SIMULATE, DEBIAS, REORDER, INFER = 1, 2, 3, 4  # purposes: under one seed their random streams are distinct
 
 
 class Rule(Protocol):
@@ -86,15 +86,10 @@ class Experiment(NamedTuple):
     def within(self, first: int, end: int) -> "Experiment":
         """The same in the worlds first, ..., end - 1 alone."""
         world, arms = self.world, slice(first * self.arm_count, end * self.arm_count)
-        starts = world.pool_start[arms.start : arms.stop + 1]
-        part = WorldData(
-            world.kind,
-            world.means[arms],
-            world.variances[arms],
-            world.sds[arms],
-            world.pool[starts[0] : starts[-1]],
-            starts - starts[0],
-        )
+        pool, starts = world.pool, world.pool_start[arms.start : arms.stop + 1]
+        if len(starts):
+            pool, starts = pool[starts[0] : starts[-1]], starts - starts[0]
+        part = WorldData(world.kind, world.means[arms], world.variances[arms], world.sds[arms], pool, starts)
         return self._replace(world=part, world_ids=self.world_ids[first:end])
 
 
