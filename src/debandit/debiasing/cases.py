@@ -81,11 +81,13 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
         horizon=log.horizon,
         log_sha256=log.sha256,
         binary=log.binary,
-        absent=absent_of(policy, log),
+        absent={} if log.batches is None else absent_of(policy, log, log.batches),
         version=__version__,
     )
     controls, interval = compared_with(log, settings.control), interval_of(log, settings.interval, settings.level)
-    return Case(log, policy, [*doubts, *doubted_absences(policy, log)], kept, world, controls, interval)
+    if log.batches is not None:
+        doubts = [*doubts, *doubted_absences(policy, log, log.batches)]
+    return Case(log, policy, doubts, kept, world, controls, interval)
 
 
 def _check_rewards(log: ExperimentLog, policy: Policy, settings: Settings) -> None:

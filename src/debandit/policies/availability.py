@@ -51,23 +51,20 @@ def _would_pull(policy: "Policy", log: ExperimentLog, batches: Batches, there: M
     return False
 
 
-def absent_of(policy: "Policy", log: ExperimentLog) -> Absent:
+def absent_of(policy: "Policy", log: ExperimentLog, batches: Batches) -> Absent:
     """The batches in which arms were not available to the rule as it ran in this log, as the settings keep them."""
     available, absent = policy.conditions(len(log.labels), log.horizon).available, {}
-    names = log.batches.names if log.batches is not None else ()
     for label, there in zip(log.labels, available.T, strict=True) if len(available) else ():
         edges = np.flatnonzero(np.diff(np.concatenate([[True], there, [True]]).astype(np.int8))).reshape(-1, 2)
         if len(edges):
-            absent[label] = [[names[first], names[end - 1]] for first, end in edges.tolist()]
+            absent[label] = [[batches.names[first], batches.names[end - 1]] for first, end in edges.tolist()]
     return absent
 
 
-def doubted_absences(policy: "Policy", log: ExperimentLog) -> list[str]:
+def doubted_absences(policy: "Policy", log: ExperimentLog, batches: Batches) -> list[str]:
     """What to say about arms that seem to be absent by the rows of the table, but not if this rule chose them."""
-    if log.batches is None or log.batches.available.all():
-        return []
     used = policy.conditions(len(log.labels), log.horizon).available
-    doubted = (~log.batches.available & (used if len(used) else True)).any(axis=0)
+    doubted = (~batches.available & (used if len(used) else True)).any(axis=0)
     arms = [shorten(log.labels[arm]) for arm in np.flatnonzero(doubted)]
     if not arms:
         return []
