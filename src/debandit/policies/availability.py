@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from debandit.engine.planning import expected_pulls
 from debandit.errors import listed, shorten
 from debandit.log import Batches, ExperimentLog
-from debandit.log_parts import ENOUGH
+from debandit.log_parts import ENOUGH_PULLS
 from debandit.settings import Absent
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _would_pull(policy: "Policy", log: ExperimentLog, batches: Batches, there: M
     pulls, sums = (np.cumsum(part, axis=0) - part for part in (batches.pulls, log.batch_sums))  # before each batch
     for batch in where:
         expected += expected_pulls(policy, conditions, batch, pulls[batch], sums[batch], log.horizon)[arm]
-        if expected >= ENOUGH:
+        if expected >= ENOUGH_PULLS:
             return True
     return False
 
