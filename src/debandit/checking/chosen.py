@@ -33,7 +33,7 @@ class Choices(NamedTuple):
     @property
     def logged(self) -> Floats:
         """P(logged arm | the past)."""
-        return _at(self.chances, self.arms)
+        return self.chances[np.arange(len(self.arms)), self.arms]
 
     @property
     def impossible(self) -> NDArray[np.bool_]:
@@ -69,10 +69,6 @@ def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Cho
     pulls = history.pulls
     means = np.where(pulls > 0, history.sums / np.maximum(pulls, 1), np.nan)
     return Choices(rounds, arms[rounds], np.append(-1, arms)[rounds], *answer, pulls, means)
-
-
-def _at(values: Floats, arms: Ints) -> Floats:
-    return values[np.arange(len(arms)), arms]
 
 
 def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> str:

@@ -33,7 +33,7 @@ _WANTED = "Besides --pulls name --successes, or --mean and --sd, or --sum and --
 _ROUNDING = 1e-9  # relative, of sums of squares
 
 
-class _Counted(NamedTuple):
+class _Rows(NamedTuple):
     """The arm and the batch of each row, its numbers by role, and where it stands."""
 
     arms: list[str]
@@ -145,7 +145,7 @@ def no_table_of_batches(available: Any) -> None:
         raise InputError(what, where="--available", remedy="Leave it out, or name the batches with --batch.")
 
 
-def _collected_counts(source: Source, roles: Roles, wanted: Sequence[str], drop: bool) -> _Counted:
+def _collected_counts(source: Source, roles: Roles, wanted: Sequence[str], drop: bool) -> _Rows:
     """All rows, each of which is sound by itself."""
     columns, labels, batches, dropped = roles.columns, Labels(), Labels(), 0
     arms, days, places = [], [], []
@@ -171,7 +171,7 @@ def _collected_counts(source: Source, roles: Roles, wanted: Sequence[str], drop:
             parts[role].append(column[keep])
     if not arms:
         raise InputError("there is a header but no rows", where=source.name, remedy="It needs one row per arm.")
-    return _Counted(arms, days, {role: np.concatenate(found) for role, found in parts.items()}, places, labels, dropped)
+    return _Rows(arms, days, {role: np.concatenate(found) for role, found in parts.items()}, places, labels, dropped)
 
 
 def _fitting(
@@ -192,7 +192,7 @@ def _fitting(
     return np.where(needless, 0.0, values), gone
 
 
-def _summaries(rows: _Counted, roles: Roles, form: Sequence[str]) -> Summaries:
+def _summaries(rows: _Rows, roles: Roles, form: Sequence[str]) -> Summaries:
     """The means and the variances (divisor n) of the rows."""
     values, pulls = rows.values, rows.values["pulls"]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -204,7 +204,7 @@ def _summaries(rows: _Counted, roles: Roles, form: Sequence[str]) -> Summaries:
     return Summaries(pulls, *_moments(rows, roles, "sum", "squares"))
 
 
-def _moments(rows: _Counted, roles: Roles, total: str, squares: str) -> tuple[Floats, Floats]:
+def _moments(rows: _Rows, roles: Roles, total: str, squares: str) -> tuple[Floats, Floats]:
     """Means and variances from sums and sums of squares."""
     pulls, sums, found = (rows.values[role] for role in ("pulls", total, squares))
     what = "is less than the square of the sum divided by the number of pulls, which no rewards give"
@@ -214,7 +214,7 @@ def _moments(rows: _Counted, roles: Roles, total: str, squares: str) -> tuple[Fl
         return means, np.where(pulls > 1, np.maximum(found / pulls - means**2, 0.0), 0.0)
 
 
-def _metric(rows: _Counted, roles: Roles, name: str, told: Summaries) -> Metric:
+def _metric(rows: _Rows, roles: Roles, name: str, told: Summaries) -> Metric:
     squares, products = (METRIC + name + what for what in _OF_METRIC)
     means, variances = _moments(rows, roles, METRIC + name, squares)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -225,7 +225,7 @@ def _metric(rows: _Counted, roles: Roles, name: str, told: Summaries) -> Metric:
     return metric
 
 
-def _refuse(bad: NDArray[np.bool_], rows: _Counted, roles: Roles, role: str, what: str) -> None:
+def _refuse(bad: NDArray[np.bool_], rows: _Rows, roles: Roles, role: str, what: str) -> None:
     if bad.any():
         row, column = int(np.argmax(bad)), shorten(roles.columns[role])
         what = f"{rows.values[role][row]:.10g} in column {column!r} {what}"
@@ -235,12 +235,7 @@ def _refuse(bad: NDArray[np.bool_], rows: _Counted, roles: Roles, role: str, wha
 
 
 def _of_batches(
-    rows: _Counted,
-    roles: Roles,
-    told: Summaries,
-    metrics: Mapping[str, Metric],
-    order: Sequence[str],
-    available: Any,
+    rows: _Rows, roles: Roles, told: Summaries, metrics: Mapping[str, Metric], order: Sequence[str], available: Any
 ) -> ExperimentLog:
     """The log, with its batches in the order of time if their names tell."""
     check_once(rows.batches, rows.arms, rows.places)
