@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.checking.chosen import IMPOSSIBLE, NUMBERS_AT_ONCE, among_highest
+from debandit.checking.chosen import IMPOSSIBLE, among_highest
 from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
 from debandit.engine.conditions import Conditions
@@ -19,7 +19,7 @@ from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.policies import Policy
-from debandit.replay import forced
+from debandit.replay import NUMBERS_AT_ONCE, forced
 
 
 class BatchCounts(NamedTuple):

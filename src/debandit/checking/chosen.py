@@ -10,11 +10,11 @@ from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
 from debandit.policies.history import History
+from debandit.replay import NUMBERS_AT_ONCE
 
 if TYPE_CHECKING:
     from debandit.checking.batch_counts import BatchCounts
 
-NUMBERS_AT_ONCE = 2**22  # rounds times arms
 IMPOSSIBLE = 1e-15  # quadrature knows no smaller probabilities
 SAME = 1e-9  # relative; other programs add up means in another order, and their ties are not ours to the last bit
 

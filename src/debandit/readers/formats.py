@@ -18,8 +18,8 @@ import pyarrow as pa
 from debandit.errors import InputError, shorten
 from debandit.readers.pieces import (
     GIVE,
-    MOST_BYTES,
     MOST_ROWS,
+    PIECE_BYTES,
     TEXTS,
     NotNumbersError,
     Piece,
@@ -44,7 +44,7 @@ def file_source(path: Path) -> Source:
     with explained(name, path):
         if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
             path = _spooled(path, name)
-        head, packed = _opened(path).read(MOST_BYTES), _compression(path) is not None
+        head, packed = _opened(path).read(PIECE_BYTES), _compression(path) is not None
     if not head.strip():
         raise InputError("the file is empty", where=name, remedy="It needs a header and one row per round.")
     binary = next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), None)
@@ -70,7 +70,7 @@ def _spooled(path: Path, name: str) -> Path:
     atexit.register(folder.cleanup)
     copy = Path(folder.name) / "log"
     with sys.stdin.buffer if str(path) == "-" else path.open("rb") as pipe, copy.open("wb") as file:
-        head = pipe.read(MOST_BYTES)
+        head = pipe.read(PIECE_BYTES)
         if not head.startswith((*_BINARY, *_COMPRESSED)):
             _header(head, name)  # complains, before a device without end has filled the disk
             if b"\0" in head:
@@ -103,7 +103,7 @@ def _header(head: bytes, name: str) -> bytes:
     """The first line of a text file."""
     text = head.lstrip(b"\r\n").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     first, end, _ = text.partition(b"\n")
-    if not end and len(head) == MOST_BYTES and b"\0" not in first:
+    if not end and len(head) == PIECE_BYTES and b"\0" not in first:
         raise too_long(name)
     try:
         sound = "\0" not in first.decode("utf-8")
@@ -124,7 +124,7 @@ def _csv(path: Path, name: str, first: bytes) -> Source:
     def opened(wanted: dict[str, pa.DataType], threads: bool) -> Any:
         return csv.open_csv(
             _opened(path),
-            csv.ReadOptions(block_size=MOST_BYTES, use_threads=threads),
+            csv.ReadOptions(block_size=PIECE_BYTES, use_threads=threads),
             csv.ParseOptions(delimiter=mark, newlines_in_values=True),
             csv.ConvertOptions(
                 include_columns=list(wanted), column_types=wanted, null_values=[""], strings_can_be_null=True
@@ -182,7 +182,7 @@ def _parquet(path: Path, name: str) -> Source:
 
     def batches(columns: Sequence[str], _: Sequence[str]) -> Iterator[pa.RecordBatch]:
         # a long text is in memory once, not in every row; and of the file a buffer, not all that was read
-        options = {"read_dictionary": texts, "page_checksum_verification": True, "buffer_size": MOST_BYTES}
+        options = {"read_dictionary": texts, "page_checksum_verification": True, "buffer_size": PIECE_BYTES}
         with parquet.ParquetFile(path, pre_buffer=False, **options) as file:
             left = file.metadata.num_rows
             for batch in file.iter_batches(MOST_ROWS, columns=list(columns)):
@@ -231,10 +231,10 @@ def _keys(head: bytes, name: str) -> pa.Schema:
     pyarrow could tell, too, but takes minutes over very many keys and crashes where lists are nested very deeply.
     """
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    if len(head) == MOST_BYTES and len(lines) == 1:
+    if len(head) == PIECE_BYTES and len(lines) == 1:
         raise too_long(name)
     kinds: dict[str, pa.DataType] = {}
-    for row, line in enumerate(lines[: -1 if len(head) == MOST_BYTES else None], 1):
+    for row, line in enumerate(lines[: -1 if len(head) == PIECE_BYTES else None], 1):
         if not line.strip():
             continue
         try:
@@ -266,7 +266,7 @@ def _json(path: Path, name: str, schema: pa.Schema) -> Source:
         parse = ParseOptions(explicit_schema=pa.schema(kinds | whole), unexpected_field_behavior="ignore")
         row = 1
         try:
-            for batch in open_json(_opened(path), ReadOptions(block_size=MOST_BYTES), parse):
+            for batch in open_json(_opened(path), ReadOptions(block_size=PIECE_BYTES), parse):
                 yield batch
                 row += len(batch)
         except pa.ArrowInvalid as error:

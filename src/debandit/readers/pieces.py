@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from debandit.errors import InputError, shorten
 
-MOST_BYTES = 1_000_000  # of a piece of a text file, of which 32 may wait in memory; no line may be longer
+PIECE_BYTES = 1_000_000  # of a piece of a text file, of which 32 may wait in memory; no line may be longer
 MOST_ROWS = 2**16  # of a piece
 _MOST_COLUMNS = 10_000
 TEXTS = (
@@ -128,5 +128,5 @@ def explained(name: str, path: Path) -> Iterator[None]:
 def too_long(name: str) -> InputError:
     """The complaint about a line that no table has."""
     return InputError(
-        f"a line of more than {MOST_BYTES:,} bytes", where=name, remedy="Is this a table with one row per line?"
+        f"a line of more than {PIECE_BYTES:,} bytes", where=name, remedy="Is this a table with one row per line?"
     )
