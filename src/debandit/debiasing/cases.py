@@ -83,14 +83,16 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
         horizon=log.horizon,
         log_sha256=log.sha256,
         binary=log.binary,
-        absent=absent_of(policy, log),
+        absent={} if log.batches is None else absent_of(policy, log, log.batches),
         version=__version__,
     )
     cannot = _cannot_simulate(policy, settings)
+    if log.batches is not None:
+        doubts = [*doubts, *doubted_absences(policy, log, log.batches)]
     return Case(
         log,
         policy,
-        [*doubts, *doubted_absences(policy, log)],
+        doubts,
         kept,
         world,
         compared_with(log, settings.control),

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fit, fit, fit_best, fit_differences, rare_run
+from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fitted, fit, fit_best, fit_differences, rare_run
 from debandit.engine.data import Floats, Ints
-from debandit.engine.places import CLASSES, OF_LEADER, Places, Quoted, placed, quoted
+from debandit.engine.places import CLASSES, OF_LEADER, Places, Quoted, placed, quoted_biases
 
 STATISTICS = ("pulls", "sums", "squares", "shares", "products", "spreads")  # squares: of errors
 TOTALS, WITH_SQUARES, ALL = 2, 3, 6  # how many of them are kept
@@ -127,7 +127,7 @@ class Tally(NamedTuple):
         return np.asarray(self.moments[..., PULLED, PULLED].sum(axis=-1), np.int64)
 
     @property
-    def arms(self) -> Fit:
+    def arms(self) -> Fitted:
         """The bias of each arm over the runs that pulled it (W, K); NaN if none did."""
         return fit(self.moments, self.rare)
 
@@ -147,15 +147,15 @@ class Tally(NamedTuple):
         return fit_differences(self.runs, self.arms, self.controls, self.cross, self.difference_sums)
 
     @property
-    def best(self) -> Fit:
+    def best(self) -> Fitted:
         """The bias of the highest mean, whichever arm has it (W,)."""
         return fit_best(self.winner, self.rare.mean(axis=1))
 
-    def quoted(self, arms: Fit, best: Fit) -> Quoted:
+    def quoted(self, arms: Fitted, best: Fitted) -> Quoted:
         """The bias of each arm given its place in the log (W, K), from `arms` and `best`, which take a while."""
         if self.places is None:
             raise ValueError("no places were asked for")
-        return quoted(self.classes, self.leader, self.places, self.moments, arms, best)
+        return quoted_biases(self.classes, self.leader, self.places, self.moments, arms, best)
 
     @property
     def rare(self) -> Floats:

@@ -11,7 +11,7 @@ from debandit.errors import InputError, Refused
 from debandit.estimators.estimate import Estimate, Logs, for_each, rounds_of
 from debandit.estimators.weighting import Paths, augmented, randomised
 from debandit.log import ExperimentLog
-from debandit.log_parts import numbers
+from debandit.log_parts import checked_numbers
 from debandit.policies import Policy
 from debandit.replay import NUMBERS_AT_ONCE, forced, of_pulled, path_chances
 from debandit.simulation import Runs
@@ -118,7 +118,7 @@ def _chances(
 
 
 def _checked_matrix(given: ArrayLike, arms: np.ndarray, arm_count: int) -> Floats:
-    values, where = numbers(given, "propensities"), "propensities"
+    values, where = checked_numbers(given, "propensities"), "propensities"
     if values.shape != (len(arms), arm_count):
         what = f"propensities of shape {values.shape} for {len(arms)} rounds and {arm_count} arms"
         raise InputError(what, where=where, remedy="Give a row for each round, with a column for each arm.")

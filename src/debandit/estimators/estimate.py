@@ -7,7 +7,7 @@ import numpy as np
 
 from debandit.engine.data import Floats
 from debandit.errors import InputError
-from debandit.log import ExperimentLog, Rounds
+from debandit.log import ExperimentLog, LoggedRounds
 from debandit.policies import Policy
 from debandit.simulation import Runs
 
@@ -65,7 +65,7 @@ def checked_log(log: object) -> ExperimentLog:
     return log
 
 
-def rounds_of(log: ExperimentLog, method: str) -> Rounds:
+def rounds_of(log: ExperimentLog, method: str) -> LoggedRounds:
     """The rounds of a log, for a method that needs their order."""
     if log.rounds is None:
         what = f"{method} needs every round in the order of time, and of this log only totals are known"

@@ -10,7 +10,7 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError
 from debandit.estimators.estimate import checked_log, rounds_of
 from debandit.log import ExperimentLog
-from debandit.log_parts import numbers
+from debandit.log_parts import checked_numbers
 
 _HALVINGS = 60  # more than a float has bits
 
@@ -149,7 +149,7 @@ def _prediction_errors(rewards: Floats, first: float) -> float:
 
 
 def _checked_support(support: object) -> tuple[float, float]:
-    limits = numbers(support, "support")  # type: ignore[arg-type]  # it complains of anything else
+    limits = checked_numbers(support, "support")  # type: ignore[arg-type]  # it complains of anything else
     if limits.shape != (2,) or not (np.abs(limits) <= LARGEST).all() or not limits[0] < limits[1]:
         what = "support is the lowest and the highest reward that is possible"
         raise InputError(what, where="support", remedy="Give two numbers, as in support=(0, 100).")

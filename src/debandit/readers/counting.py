@@ -21,7 +21,7 @@ from debandit.log_parts import (
     too_large,
 )
 from debandit.readers.columns import METRIC, Roles, candidates, roles_of
-from debandit.readers.sources import Piece, Source
+from debandit.readers.pieces import Piece, Source
 from debandit.readers.values import Labels, complain, lacking, numbers, order_in_time
 from debandit.settings import AVAILABLE
 
