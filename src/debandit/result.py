@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
 from debandit.intervals import BEYOND, Interval
-from debandit.log_parts import Metric
+from debandit.metrics import MetricResult, metric_lines
 from debandit.settings import Settings, absence_notes
 from debandit.tables import Column, decimals_for, number, render
 
@@ -143,7 +143,7 @@ class Debiased:
     replays: Replays | None = None  # with the method rao-blackwell
     winner: Winner | None = None  # None with that method
     differences: Differences | None = None
-    metrics: dict[str, Metric] = field(default_factory=dict)  # of the log, as they are
+    metrics: dict[str, MetricResult] = field(default_factory=dict)  # outcomes besides the reward
 
     @property
     def low(self) -> Floats:
@@ -173,7 +173,8 @@ class Debiased:
         """The rows as a pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high)
+        others = {key: column for name, each in self.metrics.items() for key, column in each.columns(name).items()}
+        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high, **others)
 
     def __str__(self) -> str:
         settings, interval = self.settings, self.interval
@@ -192,6 +193,7 @@ class Debiased:
             *([_OF_LEADER] if self._winner_has_limits else ()),
             *([""] if self._has_quoted else ()),
             *self._comparison_lines(),
+            *metric_lines(self.labels, self.pulls.astype(np.float64), self.metrics),
             printable(f"{self.runs:,} runs{fitted}, seed {settings.seed}; {self.stopped_because}."),
         ]
         if interval.name != "none":
@@ -363,8 +365,8 @@ class Debiased:
             differences=winner
             and Differences(tuple(str(arm["compared_with"]) for arm in arms), *map(column, _OF_DIFFERENCES)),
             metrics={
-                str(name): Metric(*(np.array(metric[key], dtype=np.float64) for key in Metric._fields))
-                for name, metric in document.get("metrics", {}).items()
+                str(name): MetricResult.of_document(each, len(arms))
+                for name, each in document.get("metrics", {}).items()
             },
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from debandit.debiasing.cases import Case
+from debandit.debiasing.metrics import corrected_metrics
 from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
 from debandit.engine.data import Floats, Ints
 from debandit.engine.places import LEADS, Places
@@ -68,6 +69,7 @@ def _from_runs(case: Case, world: World, found: BiasEstimate) -> Debiased:
         ),
         winner=winner,
         differences=_differences(log, found, quoted, limits),
+        metrics=corrected_metrics(log, bias, found.bias_se, found.quoted_bias, found.quoted_se),
     )
 
 
@@ -98,6 +100,7 @@ def _from_walks(case: Case, work: Work) -> Debiased:
         warnings=(*case.doubts, *(unsure if slow else [])),
         histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
         replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
+        metrics=corrected_metrics(log, log.means - found.value, found.se, nothing, nothing),
     )
 
 
@@ -113,7 +116,6 @@ def _of_log(case: Case, corrected: Floats, quoted: Floats | None = None) -> dict
         "corrected": corrected,
         "settings": case.settings,
         "path": _thinned_path(log),
-        "metrics": log.metrics,
         "interval": replace(interval, notes=(*interval.notes, *beyond)),
     }
 
