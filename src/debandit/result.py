@@ -45,7 +45,7 @@ _EFFECTIVE = Column("effective", "effective size", "count")
 
 _QUOTED_VALUES = ("quoted", "quoted_bias", "quoted_bias_se")
 _LIFT = ("lift", "lift_low", "lift_high")
-_VALUES = ("naive", "sd", *_QUOTED_VALUES, "bias", "bias_se", "corrected", "never_pulled")
+_VALUES = ("naive", "sd", *_QUOTED_VALUES, "bias", "bias_se", "corrected", "never_pulled", "pulls_cv")
 # the names that a row has for the parts of `Differences` and of `Winner`
 _OF_DIFFERENCES = {
     "difference": "naive",
@@ -59,8 +59,10 @@ _OF_DIFFERENCES = {
     "lift_low": "lift_low",
     "lift_high": "lift_high",
 }
-_NOT_IN_VERSION_1 = (*_QUOTED_VALUES, "quoted_difference", "difference_low", "difference_high", *_LIFT)
+_NOT_IN_VERSION_1 = (*_QUOTED_VALUES, "pulls_cv", "quoted_difference", "difference_low", "difference_high", *_LIFT)
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
+
+UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
 
 _OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
 
@@ -133,6 +135,7 @@ class Debiased:
     bias_se: Floats
     corrected: Floats  # by that: for many experiments put together
     never_pulled: Floats  # share of the runs without a pull of the arm
+    pulls_cv: Floats  # the standard deviation of its pulls over the runs, divided by their mean
     runs: int
     stopped_because: str
     warnings: tuple[str, ...]
@@ -198,7 +201,8 @@ class Debiased:
         ]
         if interval.name != "none":
             lines += map(printable, str(interval).split("\n"))
-        lines += [f"note: {printable(note)}" for note in (*interval.notes, *absence_notes(settings.absent))]
+        notes = (*interval.notes, *self._unstable(), *absence_notes(settings.absent))
+        lines += [f"note: {printable(note)}" for note in notes]
         if self.replays:
             walks, steps, acceptance, _ = self.replays
             lines.append(
@@ -206,6 +210,17 @@ class Debiased:
                 "accepted; the second half counts."
             )
         return "\n".join([*lines, *(f"warning: {printable(warning)}" for warning in self.warnings)])
+
+    def _unstable(self) -> list[str]:
+        """What pulls that vary much from run to run mean for textbook intervals."""
+        largest = np.nanmax(self.pulls_cv, initial=0.0)
+        if self.interval.name == "none" or not largest > UNSTABLE:
+            return []
+        arm = shorten(self.labels[int(np.nanargmax(self.pulls_cv))])
+        return [
+            f"in the runs the pulls of {arm} have a standard deviation of {100 * largest:.0f} % of their mean; plain "
+            "intervals and tests (wald) are proved to hold only where pulls hardly vary"
+        ]
 
     @property
     def _has_quoted(self) -> bool:
