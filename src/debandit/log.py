@@ -170,7 +170,7 @@ class ExperimentLog:
     ) -> "ExperimentLog":
         """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances.
 
-        Each of `metrics` has means, variances, and covariances with the reward.
+        Each of `metrics` has means, variances, and covariances with the reward; the last two may be None.
         """
         known = checked_labels(labels, given=True)
         told = checked_summaries(pulls, means, variances, binary)

@@ -30,7 +30,10 @@ class Summaries(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """What is known of an outcome besides the reward, for each arm (and batch); divisor n, NaN without a pull."""
+    """What is known of an outcome besides the reward, for each arm (and batch); divisor n, NaN without a pull.
+
+    Tables of counts may say nothing of variances and covariances: then they are NaN everywhere.
+    """
 
     means: Floats
     variances: Floats
@@ -168,16 +171,20 @@ def pooled_metric(rows: Summaries, metric: Metric, arms: Ints, told: Summaries) 
 
 
 def checked_metric(name: str, metric: Any, rows: Summaries) -> Metric:
-    """Means, variances and covariances with the reward, for each of these rows."""
+    """Means, variances and covariances with the reward, for each of these rows; the last two may be unknown."""
     where = f"metric {shorten(name)!r}"
     try:
         means, variances, covariances = metric
     except (TypeError, ValueError):
         what = "a metric has means, variances and covariances with the reward"
         raise InputError(what, where=where, remedy="Give three lists.") from None
-    found = Metric(*(checked_numbers(part, where) for part in (means, variances, covariances)))
-    pulled = rows.pulls > 0
-    if any(part.shape != rows.pulls.shape or not np.isfinite(part[pulled]).all() for part in found):
+    unknown, pulled = np.full(rows.pulls.shape, np.nan), rows.pulls > 0
+    parts = (unknown if part is None else checked_numbers(part, where) for part in (means, variances, covariances))
+    found = Metric(*parts)
+    if any(
+        part.shape != pulled.shape or not (np.isfinite(part[pulled]).all() or (optional and np.isnan(part).all()))
+        for part, optional in zip(found, (False, True, True), strict=True)
+    ):
         raise InputError("give a finite value for each arm (and batch)", where=where)
     if (found.variances[pulled] < 0).any() or too_large(rows, found).any():
         what = "a variance is 0 or more, and a covariance at most the product of the standard deviations"

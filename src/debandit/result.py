@@ -14,7 +14,7 @@ from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
 from debandit.intervals import Interval
 from debandit.intervals.simulated import NULL_RUNS
-from debandit.log_parts import Metric
+from debandit.metrics import MetricResult, metric_lines
 from debandit.settings import Settings, absence_notes
 from debandit.tables import Column, decimals_for, limits_text, number, render
 
@@ -46,7 +46,7 @@ _EFFECTIVE = Column("effective", "effective size", "count")
 
 _QUOTED_VALUES = ("quoted", "quoted_bias", "quoted_bias_se")
 _LIFT = ("lift", "lift_low", "lift_high")
-_VALUES = ("naive", "sd", *_QUOTED_VALUES, "bias", "bias_se", "corrected", "never_pulled")
+_VALUES = ("naive", "sd", *_QUOTED_VALUES, "bias", "bias_se", "corrected", "never_pulled", "pulls_cv")
 # the names that a row has for the parts of `Differences` and of `Winner`
 _OF_DIFFERENCES = {
     "difference": "naive",
@@ -63,13 +63,18 @@ _OF_DIFFERENCES = {
     "lift_high": "lift_high",
 }
 _P_VALUES = ("p_value", "p_adjusted")
-_NOT_IN_VERSION_1 = (*_QUOTED_VALUES, "quoted_difference", "difference_low", "difference_high", *_P_VALUES, *_LIFT)
+_NOT_IN_VERSION_1 = (
+    *(*_QUOTED_VALUES, "pulls_cv"),
+    *("quoted_difference", "difference_low", "difference_high", *_P_VALUES, *_LIFT),
+)
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
 
 _OF_P_VALUES = (
     f"p-values: the share of up to {NULL_RUNS} runs without a difference to the control that are as extreme; "
     "adjusted: by Holm."
 )
+UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
+
 _OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
 
 
@@ -143,6 +148,7 @@ class Debiased:
     bias_se: Floats
     corrected: Floats  # by that: for many experiments put together
     never_pulled: Floats  # share of the runs without a pull of the arm
+    pulls_cv: Floats  # the standard deviation of its pulls over the runs, divided by their mean
     runs: int
     stopped_because: str
     warnings: tuple[str, ...]
@@ -153,7 +159,7 @@ class Debiased:
     replays: Replays | None = None  # with the method rao-blackwell
     winner: Winner | None = None  # None with that method
     differences: Differences | None = None
-    metrics: dict[str, Metric] = field(default_factory=dict)  # of the log, as they are
+    metrics: dict[str, MetricResult] = field(default_factory=dict)  # outcomes besides the reward
 
     @property
     def low(self) -> Floats:
@@ -183,7 +189,8 @@ class Debiased:
         """The rows as a pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high)
+        others = {key: column for name, each in self.metrics.items() for key, column in each.columns(name).items()}
+        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high, **others)
 
     def __str__(self) -> str:
         settings, interval = self.settings, self.interval
@@ -202,11 +209,13 @@ class Debiased:
             *([_OF_LEADER] if self._winner_has_limits else ()),
             *([""] if self._has_quoted else ()),
             *self._comparison_lines(),
+            *metric_lines(self.labels, self.pulls.astype(np.float64), self.metrics),
             printable(f"{self.runs:,} runs{fitted}, seed {settings.seed}; {self.stopped_because}."),
         ]
         if interval.name != "none":
             lines += map(printable, str(interval).split("\n"))
-        lines += [f"note: {printable(note)}" for note in (*interval.notes, *absence_notes(settings.absent))]
+        notes = (*interval.notes, *self._unstable(), *absence_notes(settings.absent))
+        lines += [f"note: {printable(note)}" for note in notes]
         if self.replays:
             walks, steps, acceptance, _ = self.replays
             lines.append(
@@ -214,6 +223,17 @@ class Debiased:
                 "accepted; the second half counts."
             )
         return "\n".join([*lines, *(f"warning: {printable(warning)}" for warning in self.warnings)])
+
+    def _unstable(self) -> list[str]:
+        """What pulls that vary much from run to run mean for textbook intervals."""
+        largest = np.nanmax(self.pulls_cv, initial=0.0)
+        if self.interval.name == "none" or not largest > UNSTABLE:
+            return []
+        arm = shorten(self.labels[int(np.nanargmax(self.pulls_cv))])
+        return [
+            f"in the runs the pulls of {arm} have a standard deviation of {100 * largest:.0f} % of their mean; plain "
+            "intervals and tests (wald) are proved to hold only where pulls hardly vary"
+        ]
 
     @property
     def _has_quoted(self) -> bool:
@@ -389,8 +409,8 @@ class Debiased:
             differences=winner
             and Differences(tuple(str(arm["compared_with"]) for arm in arms), *map(column, _OF_DIFFERENCES)),
             metrics={
-                str(name): Metric(*(np.array(metric[key], dtype=np.float64) for key in Metric._fields))
-                for name, metric in document.get("metrics", {}).items()
+                str(name): MetricResult.of_document(each, len(arms))
+                for name, each in document.get("metrics", {}).items()
             },
         )
 

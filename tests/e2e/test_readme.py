@@ -77,11 +77,12 @@ def test_python_blocks(directory):
         assert "corrected mean" in execute([sys.executable, "-c", block], directory)
 
 
-def test_the_page_on_datasets(directory):
-    """Its Python prints what it shows, for every dataset of which only counts are known."""
-    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "count"), [("datasets", 3), ("metrics", 1)])
+def test_python_prints_what_is_shown(directory, name, count):
+    """On the page on datasets, for every one of which only counts are known."""
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == count
     for code, shown in blocks:
         assert execute([sys.executable, "-c", code], directory).rstrip() == shown.rstrip()
 

@@ -203,7 +203,7 @@ def log_file(command: Command) -> Command:
             "metrics",
             metavar="COLUMN",
             multiple=True,
-            help="Another outcome beside the reward; repeatable.",
+            help="Another outcome beside the reward, to be corrected as well; repeatable.",
         ),
         click.option(
             "--time",

@@ -8,6 +8,7 @@ import numpy as np
 
 from debandit.debiasing.cases import Case
 from debandit.debiasing.inferring import Inference, inferred
+from debandit.debiasing.metrics import corrected_metrics
 from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
 from debandit.engine.data import Floats, Ints
 from debandit.engine.places import LEADS, Places
@@ -59,6 +60,7 @@ def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -
         quoted_bias=found.quoted_bias,
         quoted_bias_se=found.quoted_se,
         never_pulled=found.never_pulled,
+        pulls_cv=found.pulls_cv,
         runs=found.runs,
         stopped_because=found.stopped_because,
         warnings=(*case.doubts, *_warnings(log, world, found, winner), *sure.notes),
@@ -68,6 +70,7 @@ def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -
         ),
         winner=winner,
         differences=_differences(log, found, quoted, sure),
+        metrics=corrected_metrics(log, bias, found.bias_se, found.quoted_bias, found.quoted_se),
     )
 
 
@@ -93,11 +96,13 @@ def _from_walks(case: Case, work: Work) -> Debiased:
         quoted_bias=nothing,
         quoted_bias_se=nothing,
         never_pulled=np.zeros(len(log.labels)),
+        pulls_cv=nothing,
         runs=found.walks * found.steps,
         stopped_because=_why_stopped(settings.runs, found.reached),
         warnings=(*case.doubts, *(unsure if slow else [])),
         histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
         replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
+        metrics=corrected_metrics(log, log.means - found.value, found.se, nothing, nothing),
     )
 
 
@@ -113,7 +118,6 @@ def _of_log(case: Case, interval: Interval, corrected: Floats, quoted: Floats | 
         "corrected": corrected,
         "settings": case.settings,
         "path": _thinned_path(log),
-        "metrics": log.metrics,
         "interval": replace(interval, notes=(*interval.notes, *beyond)),
     }
 

@@ -87,6 +87,7 @@ class Tally(NamedTuple):
 
     runs: Ints  # (W,)
     pull_totals: Floats  # (W, K)
+    pull_squares: Floats  # (W, K) of each run's pulls
     moments: Floats  # (W, K, 2, F, F) products of each arm's features, in even and in odd runs
     histogram: Ints  # (W, K, bins) of the mean
     difference_sums: Floats  # (W, K, 3) runs that pulled both arms, errors and squares of the difference
@@ -105,6 +106,7 @@ class Tally(NamedTuple):
         return cls(
             runs=np.zeros(rows, np.int64),
             pull_totals=np.zeros((rows, arm_count)),
+            pull_squares=np.zeros((rows, arm_count)),
             moments=np.zeros((rows, arm_count, *square)),
             histogram=np.zeros((rows, arm_count, wish.bins), np.int64),
             difference_sums=np.zeros((rows, compared, 3)),
@@ -125,6 +127,15 @@ class Tally(NamedTuple):
     def pulled(self) -> Ints:
         """The number of runs that pulled the arm at least once (W, K)."""
         return np.asarray(self.moments[..., PULLED, PULLED].sum(axis=-1), np.int64)
+
+    @property
+    def pulls_cv(self) -> Floats:
+        """The standard deviation of each arm's pulls over the runs, divided by their mean (W, K); NaN without any."""
+        runs = self.runs[:, None]
+        with np.errstate(invalid="ignore"):
+            mean = self.pull_totals / runs
+            cv: Floats = np.sqrt(np.maximum(self.pull_squares / runs - mean**2, 0.0)) / mean
+        return cv
 
     @property
     def arms(self) -> Fitted:
@@ -177,6 +188,7 @@ def tallied(table: Floats, units: Ints, truth: Floats, variance: Floats, wish: W
         described = features(part, truth[worlds, :, None], variance[worlds, :, None], wish.martingales)
         total.runs[rows] = count
         total.pull_totals[rows] = part[0].sum(axis=-1)
+        total.pull_squares[rows] = (part[0] ** 2).sum(axis=-1)
         total.moments[rows] = _products(described, described, odd)
         if wish.bins and wish.edges is not None:
             total.histogram[rows] = _histogram(part[0], part[1], wish.edges[worlds], wish.bins)

@@ -105,7 +105,7 @@ def read(
     (see `ExperimentLog.from_batches`).
 
     `metrics` names columns with further outcomes. In counts they are sums, and the columns NAME_squares and
-    NAME_products have the sums of squares and of products with the reward.
+    NAME_products, if there are such, have the sums of squares and of products with the reward.
 
     Of a log with batches and more than `MANY_ROWS` rows only the totals are kept if they are `enough`, which is asked
     with a log that has nothing else.
