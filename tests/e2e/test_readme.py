@@ -53,6 +53,7 @@ def directory(tmp_path_factory):
         ("docs/logs.md", 2),
         ("docs/intervals.md", 1),
         ("docs/worlds.md", 1),
+        ("docs/compare.md", 2),
     ],
 )
 def test_console_blocks(directory, name, least):
