@@ -13,6 +13,7 @@ from debandit.files import made_directory, write_whole
 from debandit.study.cell import Cell
 from debandit.study.comparisons import COMPARISONS
 from debandit.study.methods import LIMITS, WITHOUT_RUNS, binomial_se, limits
+from debandit.study.placed import PLACES
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
 from debandit.version import __version__
@@ -220,6 +221,11 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
             yield "mse", k, _mean(series["squared_error"][k])
         for k in arms:
             yield "median_squared_error", k, _quantile(series["squared_error"][k], 0.5)
+    for place in PLACES if "error@leader" in series else ():
+        for quantity, errors in (("bias", "error"), ("mse", "squared_error")):
+            for k, arm in enumerate(series[f"{errors}@{place}"]):
+                if arm.n:
+                    yield f"{quantity}_of_{place}", k, _mean(arm)
     for k in arms if "ratio" in series else ():
         ratio, at = series["ratio"][k], {"at": float(cell.policy.opening)}
         if ratio.n:
@@ -235,8 +241,8 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
         for k in arms:
             n = series["error"][k].n
             for i, count in enumerate(total.histograms[method][k].tolist() if n else ()):
-                share, place = count / n, low + (high - low) * i / bins
-                yield "share", k, {"at": place, "value": share, "se": math.sqrt(share * (1 - share) / n), "n": n}
+                share, begins = count / n, low + (high - low) * i / bins
+                yield "share", k, {"at": begins, "value": share, "se": math.sqrt(share * (1 - share) / n), "n": n}
 
 
 def _of_interval(series: dict[str, list[Series]]) -> Iterator[tuple[str, int, dict[str, Any]]]:
