@@ -4,7 +4,9 @@ from pathlib import Path
 
 from debandit.files import write_whole
 from debandit.plots import save
-from debandit.study.coverage import COLUMNS, ENUMERATED, GRID, LEAST, coverage_of_sums, coverage_study, exact_minimum
+from debandit.study.coverage import coverage_of_sums, coverage_study
+from debandit.study.enumeration import ENUMERATED, GRID, exact_minimum
+from debandit.study.shares import bounds, columns_of
 from debandit.tables import Column, markdown
 
 SUMS = """## Where only sums are known
@@ -21,7 +23,7 @@ EXACT = f"""## Two Bernoulli arms, exactly
 The lowest coverage of an arm over all pairs of true probabilities from
 {", ".join(map(str, GRID))},
 given that the arm was pulled, by enumerating everything that can happen (`exact_minimum` in
-`debandit.study.coverage`), for the interval `binary` with this many rounds; behind it the arm's probability and the
+`debandit.study.enumeration`), for the interval `binary` with this many rounds; behind it the arm's probability and the
 other's. In the last column the lowest coverage of `wald` over the same rounds; a Wald interval that does not exist
 counts as a miss.
 
@@ -56,7 +58,7 @@ def sums_section() -> str:
     """The part on tables of counts, which takes about two minutes."""
     found = coverage_of_sums(settings=50, experiments=2000, seed=1)
     rows = [{"group": name, "intervals": "pooled-t", **arms.summary()} for name, arms in found.items()]
-    return f"{SUMS}{markdown(rows, [Column('group', 'rewards', 'text'), *COLUMNS], 4)}\n"
+    return f"{SUMS}{markdown(rows, [Column('group', 'rewards', 'text'), *columns_of(0.95)], 4)}\n"
 
 
 def exact_section() -> str:
@@ -72,10 +74,10 @@ def exact_section() -> str:
             wald.append(worst["wald"][0])
         rows.append(row | {"wald": f"{min(wald):.4f}"})
         print(rows[-1], flush=True)
-    columns = [Column("rule", "rule", "text")]
+    columns, least = [Column("rule", "rule", "text")], bounds(0.95)[0]
     columns += [Column(str(h), f"{h} rounds", "text") for h in rounds]
-    below = ", ".join(f"{where} ({coverage:.4f})" for coverage, where in sorted(cells) if coverage < LEAST)
-    lowest = f"The lowest of all {len(cells)} is {min(cells)[0]:.4f}. Below {LEAST:g} are {below or 'none'}."
+    below = ", ".join(f"{where} ({coverage:.4f})" for coverage, where in sorted(cells) if coverage < least)
+    lowest = f"The lowest of all {len(cells)} is {min(cells)[0]:.4f}. Below {least:g} are {below or 'none'}."
     return f"{EXACT.format(lowest=lowest)}{markdown(rows, [*columns, Column('wald', 'wald', 'text')], 4)}\n"
 
 

@@ -12,7 +12,8 @@ from catalogue import Z, replayed
 import debandit as db
 from debandit.intervals import binary, interval_of
 from debandit.policies import RULES, as_policy
-from debandit.study.coverage import ENUMERATED, FAMILIES, coverage_study, exact_minimum
+from debandit.study.coverage import FAMILIES, coverage_study
+from debandit.study.enumeration import ENUMERATED, exact_minimum
 from debandit.study.methods import YARDSTICK
 from debandit.study.population import CONTINUOUS
 from debandit.study.rows import FIELDS

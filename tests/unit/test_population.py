@@ -5,7 +5,7 @@ import pytest
 
 import debandit as db
 from debandit.study.coverage import coverage_study
-from debandit.study.population import CONTINUOUS, FAMILIES, RULES, family_of, population
+from debandit.study.population import CONTINUOUS, EQUAL, FAMILIES, LONG, RULES, family_of, population, web
 
 
 def settings(count=6, seed=2):
@@ -49,3 +49,27 @@ def test_coverage_depends_on_the_seed_alone():
     one, two = (coverage_study(settings=1, experiments=20, seed=5).run(threads=n, progress="none") for n in (1, 2))
     assert repr(one.rows) == repr(two.rows)
     assert str(coverage_study(settings=1, experiments=20, seed=6).run(progress="none")) != str(one)
+
+
+def test_other_scales():
+    """Long runs include arms that are equal; in the scale `equal` all are. The small population is as it was."""
+    long = list(population(CONTINUOUS, 12, 3, scale=LONG))
+    assert {setting.horizon for setting in long} == set(LONG.rounds)
+    assert {setting.world.arm_count for setting in long} == set(LONG.arms)
+    assert {round(float(np.ptp(setting.world.means)), 9) for setting in long} == set(LONG.spreads)
+    for setting in population(("lognormal", "zero-inflated", "binary"), 4, 3, scale=EQUAL):
+        np.testing.assert_allclose(setting.world.means, setting.world.means[0], atol=1e-12)
+
+
+def test_web_experiments():
+    settings = list(web(24, 5))
+    assert [setting.world.arm_count for setting in settings[:4]] == [2, 3, 5, 2]
+    lifts = [setting.world.means[-1] / setting.world.means[0] - 1 for setting in settings]
+    assert sum(abs(lift) < 1e-12 for lift in lifts) == 6  # of 24
+    np.testing.assert_allclose(lifts[3:12:3], [0.05, 0.1, 0.2])
+    for setting in settings:
+        assert 0.01 <= setting.world.means.min() <= setting.world.means.max() <= 0.1 + 1e-12
+        assert 20_000 - 50 < setting.horizon <= 100_000
+        assert setting.horizon % setting.policy.size == 0  # whole batches
+        assert 10 <= setting.horizon // setting.policy.size <= 50
+    assert [str(setting.world) for setting in web(3, 5)] == [str(setting.world) for setting in settings[:3]]

@@ -117,6 +117,12 @@ def datasets(name: str | None, save: str | None) -> None:
     type=click.IntRange(1),
     help="For accuracy and coverage: random settings of each family.  [default: 40, 25]",
 )
+@click.option(
+    "--population",
+    type=click.Choice(["small", "long", "equal", "web"]),
+    help="For coverage: 60 to 300 rounds, up to 5,000, equal arms, or 20,000 users and more.  [default: small]",
+)
+@click.option("--level", type=click.Choice(["0.8", "0.9", "0.95", "0.99"]), help="For coverage.  [default: 0.95]")
 @click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
 @where_to_work
@@ -128,6 +134,8 @@ def study(
     runs: int | None,
     seed: int | None,
     settings: int | None,
+    population: str | None,
+    level: str | None,
     draw_only: bool,
     quiet: bool,
     threads: int | None,
@@ -167,8 +175,11 @@ def study(
             click.echo(f"{known:10} {title}")
         return
     asked = {"experiments": experiments, "runs": runs, "seed": seed}
+    if name != "coverage" and (population or level):
+        raise click.UsageError("--population and --level are options of coverage only.")
     if name in MEASURED:
-        plans = {name: _measured(name, asked | {"settings": settings})}
+        of_coverage = {"scale": population, "level": level and float(level)}
+        plans = {name: _measured(name, asked | {"settings": settings} | of_coverage)}
     elif settings is not None:
         raise click.UsageError(f"--settings is an option of {' and '.join(MEASURED)} only.")
     else:
@@ -183,7 +194,7 @@ def study(
             _run_study(plan, target, draw_only, quiet, threads, executor)
 
 
-def _measured(name: str, asked: dict[str, int | None]) -> "Study":
+def _measured(name: str, asked: dict[str, Any]) -> "Study":
     """The study over a random population, with the options that were given."""
     from debandit.study.accuracy import accuracy_study
     from debandit.study.coverage import coverage_study

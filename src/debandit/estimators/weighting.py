@@ -9,7 +9,7 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError, Refused
 from debandit.estimators.estimate import Estimate, Logs, checked_batch
 from debandit.log import ExperimentLog
-from debandit.log_parts import numbers
+from debandit.log_parts import checked_numbers
 from debandit.policies import Policy, as_policy
 from debandit.policies.history import History
 from debandit.replay import forced, path_propensities
@@ -94,7 +94,7 @@ def _as_paths(logs: Logs, policy: Policy | str | None, given: Floats | None) -> 
 
 
 def _checked_given(given: Floats, shape: tuple[int, ...]) -> Floats:
-    values = numbers(given, "propensities")
+    values = checked_numbers(given, "propensities")
     if values.shape != shape or not ((values > 0) & (values <= 1)).all():
         what = "propensities of the pulled arms are numbers above 0, up to 1, one for each round"
         raise InputError(what, where="propensities")

@@ -1,4 +1,4 @@
-"""How much bias the default correction leaves, and what it does to the error, over a random population of settings."""
+"""How far off corrected and quoted means are, over a random population of settings: bias that is left, and error."""
 
 import math
 from collections import defaultdict
@@ -15,17 +15,19 @@ from debandit.engine.data import Floats
 from debandit.policies import ThompsonSampling
 from debandit.study.cell import Cell
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
+from debandit.study.placed import CORRECTED, GROUPS, QUOTED, VALUES, Placed, placed
 from debandit.study.plan import Study
-from debandit.study.population import CONTINUOUS, RULES, family_of, population
+from debandit.study.population import BETA, CONTINUOUS, RULES, Setting, family_of, population
 from debandit.study.rows import StudyRows
 from debandit.tables import Column, Row
 
-NAIVE, MB, DEFAULT = METHODS = ("naive", "gaussian", "auto")
+NAIVE, MB, DEFAULT = METHODS = ("naive", "gaussian", CORRECTED)
 ENOUGH = 10  # settings that a z needs
 FIVE = (*CONTINUOUS, "shifted zero-inflated")
 FAMILIES = (*FIVE, "zero-inflated", "long-lognormal", "binary")
 ARMS = (2, 3, 5, 8)
 OVERALL = "first five families"
+KINDS = {"rewards on a scale": FIVE, "0/1 rewards": ("binary",)}  # of settings in the table by place
 _COLUMNS = (
     Column("settings", "settings", "count"),
     Column("index_naive", "bias index: naive", "text"),
@@ -37,6 +39,21 @@ _COLUMNS = (
     Column("mb_to_naive", "RMSE: MB/naive", "text"),
     Column("to_naive", "default/naive (largest)", "text"),
     Column("to_mb", "default/MB", "text"),
+)
+_BY_PLACE = (
+    Column("rewards", "rewards", "text"),
+    Column("group", "arms", "text"),
+    Column("settings", "settings", "count"),
+    *(
+        Column(f"off_{value}", f"{before}{name}", "text")
+        for before, value, name in (
+            ("off: ", NAIVE, "naive"),
+            ("", DEFAULT, "corrected"),
+            ("", QUOTED, "quoted"),
+        )
+    ),
+    Column(f"rmse_{DEFAULT}", "RMSE: corrected/naive", "text"),
+    Column(f"rmse_{QUOTED}", "quoted/naive", "text"),
 )
 
 
@@ -125,21 +142,31 @@ class Accuracy(MeasuredRows):
         "over settings (largest: of one setting), ± the standard error of an average over this many random settings; "
         f"z = difference / standard error, where there are {ENOUGH} settings. Less bias in: the share of the "
         "settings where the default's index is below MB's. MB: the paper's multiplier bootstrap (`--world "
-        "gaussian`); default: `--world auto`. By rule: the first five families, if nothing else is said."
+        "gaussian`); default: `--world auto`. By rule: the first five families, if nothing else is said. By place: off "
+        "is |mean error| / RMSE of the naive mean, both over all such arms of all experiments; a fixed arm's are the "
+        "bias index and the RMSE above. Corrected is the default, and quoted is corrected given the arm's place."
     )
     remark: ClassVar[str] = (
         "Thompson sampling is the normal kind also for 0/1 rewards: MB's worlds have normal rewards, on which the Beta "
-        "kind cannot run."
+        "kind cannot run. By place the same settings with the Beta kind are measured, too."
     )
 
     @cached_property
     def scores(self) -> list[Score]:
-        """The score of every setting."""
+        """The score of every setting in which MB ran."""
+        return [score(rows) for rows in self._settings(MB)]
+
+    @cached_property
+    def by_place(self) -> list[tuple[str, Placed]]:
+        """The errors of every setting by place, with its family."""
+        return [(family_of(rows[0]["world"]), placed(rows)) for rows in self._settings(QUOTED)]
+
+    def _settings(self, method: str) -> list[list[Row]]:
+        """The rows of each setting that has the method."""
         settings: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
-            if row["quantity"] in ("bias", "mse"):
-                settings[row["setting"]].append(row)
-        return [score(rows) for rows in settings.values()]
+            settings[row["setting"]].append(row)
+        return [rows for rows in settings.values() if any(row["method"] == method for row in rows)]
 
     def group(self, *families: str, rule: str = "", arms: int = 0) -> Group:
         """The settings of some families, of all or one rule and number of arms."""
@@ -161,14 +188,32 @@ class Accuracy(MeasuredRows):
         for title, groups in self.groupings():
             rows = [{"group": name, **group.row()} for name, group in groups.items() if group.scores]
             yield Table(title, rows, [Column("group", title.removeprefix("By ").lower(), "text"), *_COLUMNS])
+        rows = [
+            {"rewards": kind, "group": group, "settings": len(found)}
+            | {f"off_{value}": str(Average.of(each.off[group, value] for each in found)) for value in VALUES}
+            | {f"rmse_{value}": str(Average.of(each.rmse[group, value] for each in found)) for value in VALUES}
+            for kind, found in self._kinds()
+            for group in GROUPS
+        ]
+        yield Table("By place", rows, _BY_PLACE)
+
+    def _kinds(self) -> Iterator[tuple[str, list[Placed]]]:
+        for kind, families in KINDS.items():
+            found = [each for family, each in self.by_place if family in families]
+            if found:
+                yield kind, found
 
     def averages(self) -> Iterator[Row]:
-        """Bias index and RMSE of families and rules."""
+        """Bias index and RMSE of families and rules, and of arms by their place."""
         for title, groups in list(self.groupings())[:2]:
             for (name, group), method in product(groups.items(), METHODS):
                 if group.scores:
                     yield average_row(title, name, method, "bias_index", group.index(method))
                     yield average_row(title, name, method, "rmse_ratio", group.rmse(method, NAIVE))
+        for (kind, found), name, method in product(self._kinds(), GROUPS, VALUES):
+            title = f"By place, {kind}"
+            yield average_row(title, name, method, "bias_index", Average.of(each.off[name, method] for each in found))
+            yield average_row(title, name, method, "rmse_ratio", Average.of(each.rmse[name, method] for each in found))
 
     def groupings(self) -> Iterator[tuple[str, dict[str, Group]]]:
         """The groups of each table."""
@@ -199,5 +244,14 @@ def accuracy_study(
     """Correct `experiments` in each of `settings` random settings of every family, by the default and by MB."""
     settings = checked_whole("settings", settings, 1, 10**6)
     drawn = population(families, settings, checked_seed(seed), binary_thompson=ThompsonSampling(initial_pulls=1))
-    cells = tuple(Cell(*setting, METHODS, experiments, runs) for setting in drawn)
-    return AccuracyStudy("Accuracy of the corrected means", cells, seed, figure="accuracy")
+    cells = [Cell(*setting, (*METHODS, QUOTED), experiments, runs) for setting in drawn]
+    if "binary" in families:  # an arm may go without a pull: without one it has no rewards, but a world in the runs
+        cells += [Cell(*setting, VALUES, experiments, runs, unseen=(0.5, 0.5)) for setting in _beta(settings, seed)]
+    return AccuracyStudy("Accuracy of the corrected means", tuple(cells), seed, figure="accuracy")
+
+
+def _beta(settings: int, seed: int) -> Iterator[Setting]:
+    """The settings with 0/1 rewards of which Thompson sampling has its turn, under another name."""
+    for setting in population(("binary",), settings, seed, binary_thompson=BETA):
+        if setting.policy == BETA:
+            yield setting._replace(label=f"{setting.label}, Beta Thompson sampling")

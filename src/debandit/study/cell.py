@@ -15,6 +15,7 @@ from debandit.errors import DebanditError, InputError
 from debandit.policies import ObjectRule, Policy
 from debandit.simulation import simulate
 from debandit.study.methods import WEIGHTED, WITHOUT_RUNS, measure
+from debandit.study.placed import QUOTED, by_place, measure_quoted
 from debandit.study.summary import Series, Summary
 from debandit.version import __version__
 from debandit.worlds import World
@@ -134,11 +135,16 @@ def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
                 threads=threads,
             )
             for method in cell.methods:
-                measured = measure(method, experiments, cell, seed, threads)
+                if method == QUOTED:
+                    measured = measure_quoted(experiments, cell, seed, threads)
+                else:
+                    measured = measure(method, experiments, cell, seed, threads)
                 if "estimate" in measured:
                     estimate = measured.pop("estimate")
                     error = estimate - cell.world.means
                     measured |= {"error": error, "squared_error": error**2}
+                    if QUOTED in cell.methods:
+                        measured |= by_place(experiments, error)
                     if cell.histogram is not None:
                         histograms[method] = _counts(estimate, cell.histogram)
                 series[method] = {

@@ -1,175 +1,257 @@
-"""How often the intervals cover the truth, and how wide they are, over a random population of experiments.
+"""How often limits and tests are right, and how wide the intervals are, over a random population of experiments."""
 
-For two Bernoulli arms `exact_minimum` enumerates all that can happen, without random numbers.
-"""
-
-import itertools
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from debandit.checks import checked_seed, checked_whole
-from debandit.engine.data import Floats
-from debandit.intervals import Sample, Sums, binary, pooled_t, wald
-from debandit.policies import Policy
+from debandit.checks import checked_choice, checked_seed, checked_whole
+from debandit.errors import InputError
+from debandit.intervals import Sample, Sums, pooled_t
 from debandit.simulation import simulate
 from debandit.study.cell import Cell
-from debandit.study.comparisons import COMPARISONS, EXPLANATION, LEVEL, comparisons
+from debandit.study.comparisons import (
+    ARM_MEAN,
+    BEST,
+    DIFFERENCE,
+    EXPLANATION,
+    INTERVALS,
+    LEVEL,
+    LEVELS,
+    LIFT,
+    MEAN,
+    TEST,
+    Asked,
+    comparisons,
+)
 from debandit.study.measured import Average, MeasuredRows, Table, average_row
 from debandit.study.methods import LIMITS, PULLS, YARDSTICK, binomial_se
 from debandit.study.plan import Study
-from debandit.study.population import CONTINUOUS, RULES, family_of, population
+from debandit.study.population import (
+    CONTINUOUS,
+    DESCRIPTION,
+    EQUAL,
+    LONG,
+    OTHER_SCALES,
+    RULES,
+    SMALL,
+    Setting,
+    family_of,
+    population,
+    web,
+)
 from debandit.study.rows import StudyRows
+from debandit.study.shares import Arms, bounds, columns_of
 from debandit.tables import Column, Row
-from debandit.theory import exact_counts
 
-LEAST, MOST = 0.93, 0.97
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary")
 SPECIAL = {"binary": "binary", "two-part": "zero-inflated"}  # intervals for the rewards of one family
+SCALES = {"small": SMALL, "long": LONG, "equal": EQUAL, "web": None}
+REWARDS = {"on a scale": CONTINUOUS, "with many zeros": ("zero-inflated",), "0/1": ("binary",)}
+# what limits are for, in words, and the textbook's
+QUANTITIES = {
+    ARM_MEAN: ("mean of an arm", "wald"),
+    DIFFERENCE: ("difference to the first arm", "welch"),
+    BEST: ("best minus second", "welch"),
+    LIFT: ("lift over the first arm", ""),
+    MEAN: ("mean of the best-looking arm", ""),
+}
+TEXTBOOK = ("wald", "welch")
 _PULLS = dict(zip(("1", "2", "3-5", "6-10", "> 10"), PULLS, strict=True))
-COLUMNS = (
-    Column("intervals", "interval", "text"),
-    Column("arms", "arms", "count"),
-    Column("mean", "mean", "number"),
-    Column("mean_se", "± s.e.", "number"),
-    Column("worst", "worst arm", "number"),
-    Column("worst_se", "± s.e.", "number"),
-    Column("low", "below 93 %", "share"),
-    Column("surely", "by > 2 s.e.", "count"),
-    Column("good", "93 to 97 %", "share"),
-    Column("width", "width", "number"),
-)
-GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-# every rule for 0/1 rewards, and the numbers of rounds with which all that can happen on two arms is enumerated: those
-# of exp3 double with every round, and the chances of ts_postdiff are slow. With two arms top_two_thompson's own leader
-# of 1/2 would be uniform. Ties to the last arm are ties to the first one with the arms exchanged.
-ENUMERATED = dict.fromkeys(
-    (
-        *("etc", "etc(pulls=5)", "etc(pulls=5,ties=random)", "greedy", "greedy(ties=random)"),
-        *("epsilon_greedy", "epsilon_greedy(ties=random)"),
-        *("decaying_epsilon_greedy", "decaying_epsilon_greedy(ties=random)"),
-        *("softmax", "ucb", "ucb(ties=random)", "ucb_tuned", "ucb_tuned(ties=random)", "kl_ucb", "kl_ucb(ties=random)"),
-        *("successive_elimination", "successive_elimination(sd=0.5)", "successive_elimination(sd=0.25)"),
-        *("thompson", "thompson(initial_pulls=1,center=sample)", "thompson_variance", "top_two_thompson(leader=0.7)"),
-        *("beta_thompson", "play_the_winner", "uniform", "fixed_weights(weights=[0.8,0.2])"),
-    ),
-    (20, 30, 40, 60, 100),
-) | {"ts_postdiff": (20, 30, 40), "exp3": (20,)}
-
-
-@dataclass(frozen=True)
-class Arms:
-    """Coverages of many arms with their binomial errors, and their relative widths."""
-
-    values: Floats
-    errors: Floats
-    widths: Floats
-
-    def mean(self) -> Average:
-        """The average over the arms."""
-        return Average(float(self.values.mean()), math.sqrt((self.errors**2).sum()) / len(self.values))
-
-    def low(self) -> Average:
-        """The share that is covered too seldom."""
-        share = float((self.values < LEAST).mean())
-        return Average(share, binomial_se(share, len(self.values)))
-
-    def summary(self) -> Row:
-        """The arms as a line of a table."""
-        worst = int(self.values.argmin())
-        return {
-            "arms": len(self.values),
-            "mean": self.mean().value,
-            "mean_se": self.mean().se,
-            "worst": self.values[worst],
-            "worst_se": self.errors[worst],
-            "low": self.low().value,
-            "surely": (self.values + 2 * self.errors < LEAST).sum(),
-            "good": ((self.values >= LEAST) & (self.values <= MOST)).mean(),
-            "width": self.widths.mean() if len(self.widths) else None,
-        }
 
 
 @dataclass(frozen=True)
 class Coverage(MeasuredRows):
     """What `debandit study coverage` found."""
 
+    study: "CoverageStudy"
     command: ClassVar[str] = "coverage"
     explanation: ClassVar[str] = (
-        "Coverage of the nominal 95 % intervals, arm by arm: mean over the arms, the worst arm, the share of arms "
-        "below 93 %, how many of them by more than two binomial standard errors, and the share between 93 and 97 %. "
+        "Coverage of the intervals, arm by arm: mean over the arms, the worst arm, the share of arms that are covered "
+        "too seldom (the error is more than 1.4 times what the level allows: below 93 % at 95 %), how many of them by "
+        "more than two binomial standard errors, and the share about right (the error is 0.6 to 1.4 times that). "
         "Width: an arm's mean width divided by that of a plain moderated t (n + 1 degrees of freedom, here "
-        f"`{YARDSTICK}`), averaged over the arms; cases without an upper limit are left out of it. Experiments in "
-        "which an arm has no such interval (never pulled, or no variation in any arm) are left out of that arm's "
-        "coverage; Wald is counted from two pulls on, and as a miss where an arm's rewards do not vary. "
-        f"{EXPLANATION}"
+        f"`{YARDSTICK}`), of a simulated interval by that in closed form, averaged over the arms; cases without an "
+        "upper limit are left out of it. Experiments in which an arm has no such interval (never pulled, or no "
+        "variation in any arm) are left out of that arm's coverage; Wald is counted from two pulls on, and as a miss "
+        f"where an arm's rewards do not vary. {EXPLANATION}"
     )
 
     remark: ClassVar[str] = "For 0/1 rewards Thompson sampling is the Beta kind, without initial pulls."
 
-    def arms(self, method: str, *families: str, rule: str = "") -> Arms:
-        """The arms of some families, under all rules or those of a kind."""
-        coverage: list[tuple[float, float]] = []
-        widths: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+    @cached_property
+    def methods(self) -> dict[str, Asked]:
+        """The methods that there are rows of."""
+        names = dict.fromkeys(row["method"] for row in self.rows)
+        return {name: Asked(ARM_MEAN, name) if name in LIMITS else Asked.of(name) for name in names}
+
+    @property
+    def level(self) -> float:
+        """The level of all intervals."""
+        return self.study.level
+
+    @property
+    def settings(self) -> str:
+        """What the settings are like."""
+        other = OTHER_SCALES.get(self.study.scale, "")
+        return other if self.study.scale == "web" else f"{DESCRIPTION} {self.remark} {other}".rstrip()
+
+    def options(self) -> dict[str, str]:
+        """Those of the command line that make this study."""
+        scale, level = self.study.scale, self.level
+        chosen = {"population": "" if scale == "small" else scale, "level": "" if level == LEVEL else f"{level:g}"}
+        return super().options() | chosen
+
+    @cached_property
+    def _found(self) -> dict[str, dict[tuple[str, str], list[Row]]]:
+        """The rows of each method, by family and rule."""
+        found: dict[str, dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
         for row in self.rows:
-            of_rule = row["rule"].partition("(")[0].removeprefix("beta_")
-            if row["method"] == method and family_of(row["world"]) in families and rule in ("", of_rule):
-                if row["quantity"] == "coverage" and row["at"] is None:
-                    coverage.append((row["value"], row["se"]))
-                elif row["quantity"] != "coverage":
+            if row["at"] is None:
+                rule = row["rule"].partition("(")[0].removeprefix("beta_")
+                found[row["method"]][family_of(row["world"]), rule].append(row)
+        return found
+
+    def arms(self, method: str, *families: str, rule: str = "", quantity: str = "coverage") -> Arms:
+        """The arms of some families, under all rules or those of a kind."""
+        shares: list[tuple[float, float]] = []
+        widths: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+        for (family, of_rule), rows in self._found.get(method, {}).items():
+            for row in rows if family in families and rule in ("", of_rule) else ():
+                if row["quantity"] == quantity:
+                    shares.append((row["value"], row["se"]))
+                elif row["quantity"].endswith("width"):
                     widths[row["setting"], row["arm"]][row["quantity"]] = row["value"]
-        values = np.array(coverage).reshape(-1, 2)
-        return Arms(
-            values[:, 0], values[:, 1], np.array([each["width"] / each["plain_width"] for each in widths.values()])
-        )
+        values = np.array(shares).reshape(-1, 2)
+        relative = [each["width"] / each["plain_width"] for each in widths.values()]
+        return Arms(values[:, 0], values[:, 1], np.array(relative), self.level)
 
     def tables(self) -> Iterator[Table]:
-        """Tables by family, by rule, and by number of pulls."""
+        """The short table, and those by family, by rule, of comparisons, of tests and by number of pulls."""
+        columns = columns_of(self.level)
+        yield self.in_short()
+        of_arms = [name for name, asked in self.methods.items() if asked.kind == ARM_MEAN]
+        compared = [name for name, asked in self.methods.items() if asked.kind not in (ARM_MEAN, TEST)]
         for title, first, groups in (
-            ("By family", "rewards", self._by_family()),
-            ("By rule", "rule and rewards", self._by_rule()),
+            ("By family", "rewards", self._by_family(of_arms)),
+            ("By rule", "rule and rewards", self._by_rule(of_arms)),
+            ("Differences, lift and the winner", "rewards", self._by_family(compared)),
+            ("Differences, lift and the winner by rule", "rule and rewards", self._by_rule(compared)),
         ):
             rows = [{"group": group, "intervals": method, **arms.summary()} for group, method, arms in groups]
-            yield Table(title, rows, [Column("group", first, "text"), *COLUMNS])
-        rows = [{"group": group, "intervals": method, **arms.summary()} for group, method, arms in self._compared()]
-        yield Table("Differences, lift and the winner", rows, [Column("group", "rewards", "text"), *COLUMNS[:-1]])
-        columns = [Column("group", "rewards", "text"), Column("intervals", "interval", "text")]
-        columns += [Column(name, f"{name} ± s.e.", "text") for name in _PULLS]
-        yield Table("Mean coverage by number of pulls", list(self._by_pulls()), columns)
+            if rows:
+                yield Table(title, rows, [Column("group", first, "text"), *columns])
+        if (tests := self._tests()).rows:
+            yield tests
+        if by_pulls := list(self._by_pulls()):
+            shown = [Column("group", "rewards", "text"), Column("intervals", "interval", "text")]
+            shown += [Column(name, f"{name} ± s.e.", "text") for name in _PULLS]
+            yield Table("Mean coverage by number of pulls", by_pulls, shown)
+
+    def in_short(self) -> Table:
+        """What is covered how often, for which rewards: our intervals, and the mean of the textbook's."""
+        least = 100 * bounds(self.level)[0]
+        rows = [
+            {
+                "of": QUANTITIES[asked.kind][0],
+                "rewards": rewards,
+                "intervals": asked.interval,
+                "mean": arms.mean().value,
+                "worst": arms.summary()["worst"],
+                "low": arms.low().value,
+                "textbook": textbook.mean().value if len(textbook.values) else None,
+            }
+            for rewards, asked, arms, textbook in self._in_short()
+        ]
+        columns = (
+            Column("of", f"{100 * self.level:g} % intervals for", "text"),
+            Column("rewards", "rewards", "text"),
+            Column("intervals", "interval", "text"),
+            Column("mean", "cover the truth in", "share"),
+            Column("worst", "worst case", "share"),
+            Column("low", f"cases below {least:g} %", "share"),
+            Column("textbook", "textbook's", "share"),
+        )
+        return Table("In short", rows, columns)
+
+    def _in_short(self) -> Iterator[tuple[str, Asked, Arms, Arms]]:
+        for kind, (_, usual) in QUANTITIES.items():
+            for rewards, families in REWARDS.items():
+                textbook = self.arms(self._named(kind, usual), *families)
+                for interval in (INTERVALS.get(families[0], "pooled-t"), "simulated"):
+                    arms = self.arms(self._named(kind, interval), *families)
+                    if len(arms.values):
+                        yield rewards, Asked(kind, interval), arms, textbook
+
+    def _named(self, kind: str, interval: str) -> str:
+        """The name of a method."""
+        wanted = Asked(kind, interval, self.level)
+        return interval if kind == ARM_MEAN and interval in self.methods else str(wanted)
 
     def averages(self) -> Iterator[Row]:
-        """Mean coverage, and the share of the arms that are covered too seldom."""
-        for group, method, arms in self._by_family():
-            yield average_row("By rewards", group, method, "coverage", arms.mean())
-            yield average_row("By rewards", group, method, "low_share", arms.low())
+        """Mean coverage, and the share of the cases that are covered too seldom."""
+        for rewards, asked, ours, textbook in self._in_short():
+            name = "simulated" if asked.interval == "simulated" else "debandit's own"
+            for method, arms in ((name, ours), ("the textbook's", textbook)):
+                if len(arms.values):
+                    block, group = f"Rewards {rewards}", QUANTITIES[asked.kind][0]
+                    yield average_row(block, group, method, "coverage", arms.mean())
+                    yield average_row(block, group, method, "low_share", arms.low())
 
-    def _by_family(self) -> Iterator[tuple[str, str, Arms]]:
-        yield from self._groups("the four continuous families", CONTINUOUS)
+    def _by_family(self, methods: Sequence[str]) -> Iterator[tuple[str, str, Arms]]:
+        yield from self._groups("the four continuous families", CONTINUOUS, methods)
         for family in FAMILIES:
-            yield from self._groups(family, (family,))
+            yield from self._groups(family, (family,), methods)
 
-    def _compared(self) -> Iterator[tuple[str, str, Arms]]:
-        yield from self._groups("the four continuous families", CONTINUOUS, methods=COMPARISONS)
-        for family in FAMILIES:
-            yield from self._groups(family, (family,), methods=COMPARISONS)
-
-    def _by_rule(self) -> Iterator[tuple[str, str, Arms]]:
+    def _by_rule(self, methods: Sequence[str]) -> Iterator[tuple[str, str, Arms]]:
         for rule in RULES:
-            yield from self._groups(f"{rule}, continuous", CONTINUOUS, rule)
+            yield from self._groups(f"{rule}, continuous", CONTINUOUS, methods, rule)
             for family in FAMILIES[len(CONTINUOUS) :]:
-                yield from self._groups(f"{rule}, {family}", (family,), rule)
+                yield from self._groups(f"{rule}, {family}", (family,), methods, rule)
 
     def _groups(
-        self, name: str, families: tuple[str, ...], rule: str = "", methods: Iterable[str] = tuple(LIMITS)
+        self, name: str, families: tuple[str, ...], methods: Sequence[str], rule: str = "", quantity: str = "coverage"
     ) -> Iterator[tuple[str, str, Arms]]:
         for method in methods:
-            arms = self.arms(method, *families, rule=rule)
+            arms = self.arms(method, *families, rule=rule, quantity=quantity)
             if len(arms.values):
                 yield name, method, arms
+
+    def _tests(self) -> Table:
+        """How often a difference is found at 5 %, by rule: wrongly where there is none, rightly where there is one."""
+        tests, rows = [name for name, asked in self.methods.items() if asked.kind == TEST], []
+        for quantity, finds in (("type_1", "that is not there"), ("power", "that is there")):
+            for rule in ("", *RULES):
+                for rewards, families in REWARDS.items():
+                    name = f"{rule or 'all rules'}, {rewards}"
+                    for _, test, arms in self._groups(name, families, tests, rule, quantity):
+                        wrong = quantity == "type_1"
+                        rows.append(
+                            {
+                                **arms.summary(),
+                                "group": name,
+                                "test": test.partition(": ")[2],
+                                "finds": finds,
+                                "most": arms.highest().value,
+                                "most_se": arms.highest().se,
+                                "above": (arms.values - 2 * arms.errors > 0.1).sum() if wrong else None,
+                            }
+                        )
+        columns = (
+            Column("group", "rule and rewards", "text"),
+            Column("test", "test", "text"),
+            Column("finds", "a difference", "text"),
+            Column("arms", "pairs", "count"),
+            Column("mean", "found in", "number"),
+            Column("mean_se", "± s.e.", "number"),
+            Column("most", "most", "number"),
+            Column("most_se", "± s.e.", "number"),
+            Column("above", "above 0.10 by > 2 s.e.", "count"),
+        )
+        return Table("Tests at 5 %", rows, columns)
 
     def _by_pulls(self) -> Iterator[Row]:
         cells: dict[tuple[str, str], dict[float, list[tuple[float, int]]]] = defaultdict(lambda: defaultdict(list))
@@ -193,17 +275,30 @@ class CoverageStudy(Study):
     """A study whose rows are shown as `Coverage`."""
 
     found: ClassVar[type[StudyRows]] = Coverage
+    scale: str = "small"
+    level: float = LEVEL
 
 
-def coverage_study(*, settings: int = 25, experiments: int = 2000, seed: int = 0) -> CoverageStudy:
+def coverage_study(
+    *, settings: int = 25, experiments: int = 2000, seed: int = 0, scale: str = "small", level: float = LEVEL
+) -> CoverageStudy:
     """Simulate `experiments` in each of `settings` random settings of every family, with every interval."""
-    drawn = population(FAMILIES, checked_whole("settings", settings, 1, 10**6), checked_seed(seed))
-    cells = (Cell(*setting, _intervals(family_of(str(setting.world))), experiments) for setting in drawn)
-    return CoverageStudy("Coverage of the intervals", tuple(cells), seed, figure="coverage")
+    checked_choice("population", scale, tuple(SCALES))
+    if level not in (LEVEL, *LEVELS):
+        raise InputError(f"level must be one of {', '.join(map(str, sorted((LEVEL, *LEVELS))))}", where="level")
+    drawn = _drawn(scale, checked_whole("settings", settings, 1, 10**6), checked_seed(seed))
+    cells = (Cell(*setting, _intervals(family_of(str(setting.world)), level), experiments) for setting in drawn)
+    return CoverageStudy("Coverage of the intervals", tuple(cells), seed, figure="coverage", scale=scale, level=level)
 
 
-def _intervals(family: str) -> tuple[str, ...]:
-    return (*(method for method in LIMITS if SPECIAL.get(method, family) == family), *comparisons(family))
+def _drawn(scale: str, settings: int, seed: int) -> Iterator[Setting]:
+    drawn_from = SCALES[scale]
+    return web(settings, seed) if drawn_from is None else population(FAMILIES, settings, seed, scale=drawn_from)
+
+
+def _intervals(family: str, level: float) -> tuple[str, ...]:
+    arms = (method for method in LIMITS if SPECIAL.get(method, family) == family) if level == LEVEL else ()
+    return (*arms, *comparisons(family, level))
 
 
 def coverage_of_sums(*, settings: int, experiments: int, seed: int) -> dict[str, Arms]:
@@ -222,31 +317,10 @@ def coverage_of_sums(*, settings: int, experiments: int, seed: int) -> dict[str,
             found[family].append(Arms(shares, errors, widths))
     alike = {"the four continuous families": [arms for family in CONTINUOUS for arms in found[family]], **found}
     return {
-        name: Arms(*(np.concatenate([getattr(each, part) for each in arms]) for part in ("values", "errors", "widths")))
+        name: Arms(
+            np.concatenate([each.values for each in arms]),
+            np.concatenate([each.errors for each in arms]),
+            np.concatenate([each.widths for each in arms]),
+        )
         for name, arms in alike.items()
     }
-
-
-def exact_minimum(
-    policy: Policy | str, horizon: int, grid: Sequence[float] = GRID
-) -> dict[str, tuple[float, float, float]]:
-    """The lowest coverage of an arm by the binary and by the Wald interval, with its p and that of the other arm.
-
-    By enumeration over all pairs of probabilities from the grid, of two Bernoulli arms, given that the arm was pulled.
-    """
-    pulls, wins = np.meshgrid(np.arange(horizon + 1.0), np.arange(horizon + 1.0), indexing="ij")
-    wins = np.minimum(wins, pulls)  # more never happen
-    means = wins / np.maximum(pulls, 1)
-    limits = {
-        "binary": binary(pulls, wins, LEVEL),
-        "wald": wald(pulls, means, pulls * means * (1 - means), LEVEL),
-    }
-    worst = dict.fromkeys(limits, (2.0, 0.0, 0.0))
-    for truths in itertools.product(grid, repeat=2):
-        chances = exact_counts(policy, truths[0], truths[1], horizon)[:, 1:]
-        for arm, method in itertools.product(range(2), limits):
-            low, high = (limit[1:] for limit in limits[method])
-            covered = chances[arm][(low <= truths[arm]) & (truths[arm] <= high)].sum()
-            found = (float(covered / chances[arm].sum()), truths[arm], truths[1 - arm])
-            worst[method] = min(worst[method], found)
-    return worst

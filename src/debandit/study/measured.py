@@ -67,7 +67,7 @@ class MeasuredRows(StudyRows):
     def to_markdown(self) -> str:
         """All tables as Markdown."""
         parts = [f"## {title}\n\n{markdown(rows, columns, 4)}" for title, rows, columns in self.tables()]
-        about = [f"{self.what_was_done()} {self.explanation}", f"The settings: {DESCRIPTION} {self.remark}".rstrip()]
+        about = [f"{self.what_was_done()} {self.explanation}", f"The settings: {self.settings}"]
         return "\n\n".join([f"# {self.study.title}", *about, *parts]) + "\n"
 
     def plot(self, kind: str | None = None) -> "alt.VConcatChart":
@@ -77,18 +77,26 @@ class MeasuredRows(StudyRows):
         note = self.what_was_done().replace("`", "")
         return draw(tuple(self.averages()), kind or self.study.figure, self.study.title, note)
 
+    @property
+    def settings(self) -> str:
+        """What the settings are like."""
+        return f"{DESCRIPTION} {self.remark}".rstrip()
+
+    def options(self) -> dict[str, str]:
+        """Those of the command line that make this study, from the rows; empty if not needed."""
+        families = Counter(family_of(world) for _, world in {(row["setting"], row["world"]) for row in self.rows})
+        keys = ("experiments", "runs", "seed")
+        found = {key: range_of(row[key] for row in self.rows if row[key] is not None) for key in keys}
+        return {"settings": range_of(families.values())} | found
+
     def what_was_done(self) -> str:
         """How many settings and experiments, and the command that does it again."""
-        families = Counter(family_of(world) for _, world in {(row["setting"], row["world"]) for row in self.rows})
-        settings = range_of(families.values())
-        experiments, runs, seed = (
-            range_of(row[key] for row in self.rows if row[key] is not None) for key in ("experiments", "runs", "seed")
-        )
-        options = {"settings": settings, "experiments": experiments, "runs": runs, "seed": seed}
+        options = self.options()
+        runs, seed = options["runs"], options["seed"].replace(",", "")
         command = " ".join(f"--{name} {text.replace(',', '')}" for name, text in options.items() if text)
         return (
-            f"{settings} random settings of each family, {experiments} experiments in each"
-            f"{f', each debiased with {runs} runs' if runs else ''}, seed {seed.replace(',', '')} "
+            f"{options['settings']} random settings of each family, {options['experiments']} experiments in each"
+            f"{f', each debiased with {runs} runs' if runs else ''}, seed {seed} "
             f"(`debandit study {self.command} {command}`)."
         )
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from debandit.engine.data import Floats, WorldData
-from debandit.policies import UCB, BetaThompson, EpsilonGreedy, ExploreThenCommit, Policy, ThompsonSampling
+from debandit.policies import UCB, Batched, BetaThompson, EpsilonGreedy, ExploreThenCommit, Policy, ThompsonSampling
 from debandit.special import ndtri, stdtrit
 from debandit.worlds import Bernoulli, Empirical, Normal, World
 from debandit.worlds.laws import Pool
@@ -26,7 +26,29 @@ DESCRIPTION = (
     "the truth is the table's own mean. The rules take turns: explore-then-commit with 5 pulls of each arm, UCB, "
     "Thompson sampling with one initial pull of each arm, and epsilon-greedy."
 )
+OTHER_SCALES = {
+    "long": "But 2, 3 or 5 arms, 300, 1,000 or 5,000 rounds, and means over 0, 0.1 or 0.4 (0/1 rewards: over "
+    "0, 0.05 or 0.2): arms that are equal or nearly so are the hard case in long runs.",
+    "equal": "But 2 or 4 arms, 100 or 1,000 rounds, and all means equal: whatever a test finds is wrong.",
+    "web": "0/1 rewards with probabilities from 0.01 to 0.10, 20,000 to 100,000 users in 10, 14, 20, 28 or 50 batches, "
+    "Thompson sampling of the Beta kind that learns after each batch. 2, 3 and 5 arms take turns, and so do lifts of "
+    "0, 5, 10 and 20 % of the last arm over the first, the others equally spaced between them.",
+}
 _TABLE = 20_000  # quantiles that stand for a law
+
+
+class Scale(NamedTuple):
+    """What is drawn of each setting: the number of arms, of rounds, and how far the means are spread."""
+
+    arms: tuple[int, ...]
+    rounds: tuple[int, ...]
+    spreads: tuple[float, ...]
+    binary_spreads: tuple[float, ...]
+
+
+SMALL = Scale((2, 3, 5, 8), (60, 100, 300), (0.2, 0.6, 1.2), (0.1, 0.3, 0.5))
+LONG = Scale((2, 3, 5), (300, 1000, 5000), (0.0, 0.1, 0.4), (0.0, 0.05, 0.2))
+EQUAL = Scale((2, 4), (100, 1000), (0.0,), (0.0,))
 
 
 class Setting(NamedTuple):
@@ -44,6 +66,7 @@ def population(
     seed: int,
     *,
     binary_thompson: Policy = BETA,
+    scale: Scale = SMALL,
 ) -> Iterator[Setting]:
     """`count` random settings of each family, as `DESCRIPTION` says; the rules take turns."""
     for family in families:
@@ -51,9 +74,21 @@ def population(
         thompson = binary_thompson if family == "binary" else ThompsonSampling(initial_pulls=1)
         rules: tuple[Policy, ...] = (ExploreThenCommit(pulls=5), UCB(), thompson, EpsilonGreedy())
         for i in range(count):
-            arms, horizon = int(random.choice([2, 3, 5, 8])), int(random.choice([60, 100, 300]))
+            arms, horizon = int(random.choice(scale.arms)), int(random.choice(scale.rounds))
             label = f"{family} {i + 1}: {arms} arms, {horizon} rounds"
-            yield Setting(label, rules[i % 4], _world(family, arms, random), horizon)
+            yield Setting(label, rules[i % 4], _world(family, arms, random, scale), horizon)
+
+
+def web(count: int, seed: int) -> Iterator[Setting]:
+    """`count` random experiments on a web site, as `OTHER_SCALES` says."""
+    random = np.random.default_rng([seed, len(FAMILIES)])
+    for i in range(count):
+        arms, lift = (2, 3, 5)[i % 3], (0.0, 0.05, 0.1, 0.2)[i // 3 % 4]
+        batches, users = int(random.choice([10, 14, 20, 28, 50])), int(random.integers(20_000, 100_001))
+        size, lowest = users // batches, random.uniform(0.01, 0.1 / (1 + lift))
+        label = f"web {i + 1}: {arms} arms, {batches} batches of {size} users"
+        world = Bernoulli(lowest * (1 + lift * np.arange(arms) / (arms - 1)))
+        yield Setting(label, Batched(BETA, size=size), world, size * batches)
 
 
 def family_of(world: str) -> str:
@@ -90,12 +125,12 @@ class Tabled(World):
         return self._table.data()
 
 
-def _world(family: str, arms: int, random: np.random.Generator) -> World:
+def _world(family: str, arms: int, random: np.random.Generator, scale: Scale) -> World:
     steps, sds = np.arange(arms) / (arms - 1), np.exp(random.normal(0, 0.4, arms))
     if family == "binary":
-        spread = random.choice([0.1, 0.3, 0.5])
+        spread = random.choice(scale.binary_spreads)
         return Bernoulli(random.uniform(0.02, 0.98 - spread) + spread * steps)
-    means = random.choice([0.2, 0.6, 1.2]) * steps
+    means = random.choice(scale.spreads) * steps
     if family == "normal":
         return Normal(means, sds)
     if "zero-inflated" not in family:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from debandit.errors import InputError, shorten
 from debandit.files import made_directory, write_whole
 from debandit.study.cell import Cell
-from debandit.study.comparisons import COMPARISONS
-from debandit.study.methods import LIMITS, WITHOUT_RUNS, binomial_se, limits
+from debandit.study.methods import WITHOUT_RUNS, binomial_se, limits
+from debandit.study.placed import PLACES
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
 from debandit.version import __version__
@@ -58,6 +58,7 @@ COLUMNS = (
     Column("remark", "", "mark"),
 )
 PARQUET, FIGURE = "rows.parquet", "figure"
+SHARES = {"coverage", "type_1", "power"}
 QUANTILES = {"ratio_q05": 0.05, "ratio_q50": 0.5, "ratio_q95": 0.95}
 
 
@@ -220,6 +221,11 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
             yield "mse", k, _mean(series["squared_error"][k])
         for k in arms:
             yield "median_squared_error", k, _quantile(series["squared_error"][k], 0.5)
+    for place in PLACES if "error@leader" in series else ():
+        for quantity, errors in (("bias", "error"), ("mse", "squared_error")):
+            for k, arm in enumerate(series[f"{errors}@{place}"]):
+                if arm.n:
+                    yield f"{quantity}_of_{place}", k, _mean(arm)
     for k in arms if "ratio" in series else ():
         ratio, at = series["ratio"][k], {"at": float(cell.policy.opening)}
         if ratio.n:
@@ -228,15 +234,15 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
                 yield name, k, _quantile(ratio, share) | at
             for name, limit in limits(method, cell).items():
                 yield name, k, {"value": limit, "se": 0.0, "n": ratio.n} | at
-    if method in LIMITS or method in COMPARISONS:
+    if SHARES & series.keys():
         yield from _of_interval(series)
     if method in total.histograms and cell.histogram is not None:
         low, high, bins = cell.histogram
         for k in arms:
             n = series["error"][k].n
             for i, count in enumerate(total.histograms[method][k].tolist() if n else ()):
-                share, place = count / n, low + (high - low) * i / bins
-                yield "share", k, {"at": place, "value": share, "se": math.sqrt(share * (1 - share) / n), "n": n}
+                share, begins = count / n, low + (high - low) * i / bins
+                yield "share", k, {"at": begins, "value": share, "se": math.sqrt(share * (1 - share) / n), "n": n}
 
 
 def _of_interval(series: dict[str, list[Series]]) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -245,7 +251,7 @@ def _of_interval(series: dict[str, list[Series]]) -> Iterator[tuple[str, int, di
         quantity, _, at = name.partition("@")
         for k, arm in enumerate(arms):
             if arm.n:
-                se = binomial_se(arm.mean, arm.n) if quantity == "coverage" else arm.se
+                se = binomial_se(arm.mean, arm.n) if quantity in SHARES else arm.se
                 yield quantity, k, {"at": float(at) if at else None, "value": arm.mean, "se": se, "n": arm.n}
 
 
