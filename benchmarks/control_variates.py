@@ -14,8 +14,8 @@ import numpy as np
 
 import debandit as db
 from debandit.engine import spread
+from debandit.engine.experiment import experiment_of
 from debandit.engine.runs import Wish
-from debandit.simulation import experiment_of
 from debandit.tables import Column, render
 from debandit.worlds import World
 

@@ -16,13 +16,12 @@ import numpy as np
 from debandit.checks import MOST_RUNS, checked_seed, checked_whole, checked_workers
 from debandit.engine.chains import Tapes, tapes_of
 from debandit.engine.data import Floats
-from debandit.engine.experiment import REORDER
+from debandit.engine.experiment import REORDER, enough_rounds
 from debandit.engine.kernels import ObjectKernel
 from debandit.engine.spread import Workers, progress_bar
 from debandit.errors import InputError, Refused, work_elsewhere
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.simulation import enough_rounds
 
 WALKS, _GROUPS = 512, 4  # a group has random numbers of its own, and is the work of one thread
 TARGET, _FIRST_STEPS, _MOST_STEPS, _MOST_ROUNDS = 0.1, 128, 2**12, 5 * 10**8

@@ -6,10 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from debandit.checks import MOST_RUNS, checked_seed, checked_whole, checked_workers
+from debandit.checks import MOST_RUNS, checked_whole, checked_workers
 from debandit.engine import spread
-from debandit.engine.data import Floats, Ints, WorldData
+from debandit.engine.data import Floats, Ints
 from debandit.engine.experiment import SIMULATE, Experiment
+from debandit.engine.experiment import enough_rounds as enough_rounds
+from debandit.engine.experiment import experiment_of as experiment_of
+from debandit.engine.experiment import fits as fits
 from debandit.engine.runs import TOTALS, WITH_SQUARES, Tally
 from debandit.errors import InputError
 from debandit.log import ExperimentLog
@@ -168,34 +171,3 @@ def _experiment(policy: Policy, world: World, horizon: int, seed: int) -> Experi
     data = world.data()
     ids = np.arange(len(data.means) // world.arm_count)
     return experiment_of(policy, data, ids, horizon=horizon, seed=seed, purpose=SIMULATE)
-
-
-def experiment_of(
-    policy: Policy, data: WorldData, world_ids: Ints, *, horizon: int, seed: int, purpose: int
-) -> Experiment:
-    """A rule in a stack of worlds, as data, once they are known to fit."""
-    arm_count = len(data.means) // len(world_ids)
-    horizon = checked_whole("horizon", horizon)
-    enough_rounds(policy, arm_count, horizon)
-    return Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
-
-
-def fits(policy: Policy, world: World) -> None:
-    """A rule for 0/1 rewards needs a world of 0/1 rewards."""
-    if policy.binary_rewards and not world.binary:
-        raise InputError(
-            f"{policy.core.name} is a rule for 0/1 rewards, but the rewards of the world {world.name} are not 0/1",
-            where="world",
-            remedy="Use the world bernoulli to simulate, or jeffreys to debias a log of 0/1 rewards.",
-        )
-
-
-def enough_rounds(policy: Policy, arm_count: int, horizon: int) -> None:
-    """The initial pulls must fit into the horizon."""
-    needed = policy.opening * arm_count
-    if horizon < needed:
-        raise InputError(
-            f"{horizon} rounds are fewer than the {needed} initial pulls of {policy} with {arm_count} arms",
-            where="horizon",
-            remedy="Check the rule and its options, and that the log is complete.",
-        )

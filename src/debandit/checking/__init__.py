@@ -26,13 +26,13 @@ from debandit.checking.fit import (
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.checks import checked_seed, checked_whole
+from debandit.engine.experiment import enough_rounds
 from debandit.errors import Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.policies.availability import absent_of, doubted_absences
 from debandit.readers import logs_of
 from debandit.settings import absence_notes
-from debandit.simulation import enough_rounds
 from debandit.worlds import Unseen
 
 MOST_ROUNDS = 1000  # or batches, of a randomised rule: some need milliseconds for the probabilities of one round

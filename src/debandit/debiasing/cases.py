@@ -9,6 +9,7 @@ import numpy as np
 from debandit.checking import check_before_debiasing
 from debandit.checks import did_you_mean
 from debandit.engine.data import Ints
+from debandit.engine.experiment import enough_rounds, fits
 from debandit.engine.kernels import ObjectKernel
 from debandit.errors import InputError, Refused, listed, quoted
 from debandit.intervals import chosen_interval
@@ -16,7 +17,6 @@ from debandit.log import ExperimentLog
 from debandit.policies import Policy
 from debandit.policies.availability import absent_of, doubted_absences
 from debandit.settings import BOOTSTRAP, Settings, Work
-from debandit.simulation import enough_rounds, fits
 from debandit.version import __version__
 from debandit.worlds import Bootstrap, World, as_bootstrap
 

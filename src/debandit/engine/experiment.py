@@ -11,9 +11,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from debandit.checks import checked_seed, checked_whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, Rounds, RuleData, WorldData
 from debandit.engine.kernels import KernelName, ObjectKernel
+from debandit.errors import InputError
 
 SIMULATE, DEBIAS, REORDER, INFER = 1, 2, 3, 4  # purposes: under one seed their random streams are distinct
 # Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds.
@@ -25,6 +27,18 @@ _START, _STEP = np.uint64(0x6465_6261_6E64_6974), np.uint64(0x9E3779B97F4A7C15)
 
 class Rule(Protocol):
     """What the engine needs to know of a policy: a small description that another process can be sent."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def opening(self) -> int:
+        """Forced initial pulls of each arm."""
+
+    @property
+    def binary_rewards(self) -> bool:
+        """Whether it makes sense for 0/1 rewards only."""
 
     @property
     def kernel(self) -> KernelName | ObjectKernel:
@@ -52,6 +66,18 @@ class Rule(Protocol):
 
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The chances of each arm where nothing is prescribed, if it goes by totals and has heard of t rounds."""
+
+
+class Rewarding(Protocol):
+    """What must be known of a world to see whether a rule fits it."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def binary(self) -> bool:
+        """Whether all rewards are 0 or 1."""
 
 
 class Experiment(NamedTuple):
@@ -130,6 +156,37 @@ class Experiment(NamedTuple):
 def _described(policy: Rule, arm_count: int, horizon: int) -> tuple[RuleData, Conditions]:
     """The tables are as long as the horizon, so they are made where they are used, once."""
     return policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon)
+
+
+def experiment_of(
+    policy: Rule, data: WorldData, world_ids: Ints, *, horizon: int, seed: int, purpose: int
+) -> Experiment:
+    """A rule in a stack of worlds, as data, once they are known to fit."""
+    arm_count = len(data.means) // len(world_ids)
+    horizon = checked_whole("horizon", horizon)
+    enough_rounds(policy, arm_count, horizon)
+    return Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
+
+
+def fits(policy: Rule, world: Rewarding) -> None:
+    """A rule for 0/1 rewards needs a world of 0/1 rewards."""
+    if policy.binary_rewards and not world.binary:
+        raise InputError(
+            f"{policy.core.name} is a rule for 0/1 rewards, but the rewards of the world {world.name} are not 0/1",
+            where="world",
+            remedy="Use the world bernoulli to simulate, or jeffreys to debias a log of 0/1 rewards.",
+        )
+
+
+def enough_rounds(policy: Rule, arm_count: int, horizon: int) -> None:
+    """The initial pulls must fit into the horizon."""
+    needed = policy.opening * arm_count
+    if horizon < needed:
+        raise InputError(
+            f"{horizon} rounds are fewer than the {needed} initial pulls of {policy} with {arm_count} arms",
+            where="horizon",
+            remedy="Check the rule and its options, and that the log is complete.",
+        )
 
 
 def _drawable(world: WorldData) -> bool:

@@ -6,11 +6,12 @@ import numpy as np
 
 from debandit.checks import MOST_RUNS, checked_number, checked_whole
 from debandit.engine.data import Floats
+from debandit.engine.experiment import fits
 from debandit.errors import InputError, Refused, listed
 from debandit.estimators.estimate import Estimate, for_each, rounds_of
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
-from debandit.simulation import fits, simulate
+from debandit.simulation import simulate
 from debandit.worlds import as_bootstrap
 
 METHOD = "W-decorrelation"
