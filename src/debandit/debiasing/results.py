@@ -9,6 +9,7 @@ import numpy as np
 from debandit.debiasing.cases import Case
 from debandit.debiasing.inferring import Inference, inferred
 from debandit.debiasing.metrics import corrected_metrics
+from debandit.debiasing.outliers import carried_by_few
 from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
 from debandit.engine.data import Floats, Ints
 from debandit.engine.places import LEADS, Places
@@ -63,7 +64,7 @@ def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -
         pulls_cv=found.pulls_cv,
         runs=found.runs,
         stopped_because=found.stopped_because,
-        warnings=(*case.doubts, *_warnings(log, world, found, winner), *sure.notes),
+        warnings=(*case.doubts, *_warnings(log, world, found, winner), *carried_by_few(log), *sure.notes),
         histograms=tuple(
             Histogram(float(low), float(high), counts)
             for (low, high), counts in zip(found.edges, found.histogram, strict=True)
