@@ -251,7 +251,7 @@ METHODS = (
     Method(
         "aipw",
         "AIPW",
-        "the right propensities; unbiased, and mostly scatters less than IPW",
+        "the right propensities; unbiased, and scatters less than IPW where means are far from 0",
         partial(_weighted, estimator=aipw),
         missing=_UNCHOSEN,
     ),
