@@ -95,7 +95,7 @@ def test_the_page_on_studies(directory):
     (directory / "my.toml").write_text(file.replace("= 1000", "= 10").replace("= 500", "= 10"))
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     printed = execute([sys.executable, "-c", code + "print(len(found.rows))"], directory)
-    assert int(printed) == 12 * 2 * (4 + 5 + 5 + 4 + 4)  # cells, arms, quantities of the five methods
+    assert int(printed) == 12 * 2 * (5 + 6 + 6 + 5 + 5)  # cells, arms, quantities of the five methods
     table = set(re.findall(r"`([a-z_]+)", page))
     assert {key for key in (*STUDY_KEYS, *CELL_KEYS) if key != "cell"} <= table
     columns = page[page.index("`setting, rule") :].partition("`.")[0].strip("`")

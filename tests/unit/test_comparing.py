@@ -201,7 +201,9 @@ def test_under_drift_only_batchwise_means_are_recommended():
     arms, rewards = rng.integers(0, 2, 200), batches + rng.normal(size=200)
     found = db.compare(db.ExperimentLog(arms, rewards, batches=batches), "batched(uniform)", runs=50)
     assert recommended(found) == ({"0": "batch_weighted", "1": "batch_weighted"}, set())
-    found = db.compare(db.ExperimentLog(arms, rewards), policy, runs=50)
+    found = db.compare(db.ExperimentLog(arms, rewards), policy, runs=50)  # whose batches the rule knows
+    assert recommended(found) == ({"0": "batch_weighted", "1": "batch_weighted"}, set())
+    found = db.compare(db.ExperimentLog(arms, rewards), "uniform", runs=50)
     assert recommended(found) == ({}, set())
     assert "drift" in found.advice.because[0]
 

@@ -199,6 +199,30 @@ def test_batch_weighted_by_hand(log):
     assert batch_weighted([log, log]).value.shape == (2, 2)
 
 
+def test_batches_of_the_rule_serve_logs_and_runs():
+    policy = "batched(epsilon_greedy(epsilon=0.5), size=8)"
+    runs = db.simulate(policy, db.worlds.Normal([1, 2, 0], [1, 1, 2]), horizon=30, runs=20, seed=2, paths=True)
+    together = batch_weighted(runs)
+    assert np.isnan(together.value).any()  # some arm without a pull in a batch
+    for i in range(20):
+        arms, rewards = (path[i] for path in runs.paths())
+        batches = np.repeat([1, 2, 3, 4], [8, 8, 8, 6])
+        try:
+            alone = batch_weighted(db.ExperimentLog(arms + 1, rewards, labels=["1", "2", "3"], batches=batches))
+        except db.Refused:
+            assert np.isnan(together.value[i]).all()
+        else:
+            np.testing.assert_allclose([part[i] for part in together], alone)
+            np.testing.assert_array_equal(batch_weighted(runs.log(i), policy), alone)
+    with pytest.raises(db.InputError, match="what its batches were"):
+        batch_weighted(runs.log(0))
+    with pytest.raises(db.InputError, match="needs a rule with batches"):
+        batch_weighted(runs, "uniform")
+    log = db.ExperimentLog(list("AABBAABB"), np.arange(8.0), batches="xxxxyyyy")
+    found = batched_ols(db.ExperimentLog(list("AABBAABB"), np.arange(8.0)), "batched(uniform, size=4)", control="A")
+    np.testing.assert_array_equal(found, batched_ols(log, control="A"))
+
+
 def test_one_batch_has_the_interval_of_student():
     rewards = [2.0, 3.1, 1.9, 2.2, 3.3]
     log = db.ExperimentLog(["new"] * 5 + ["old"] * 2, [*rewards, 0, 1], batches=[1] * 7)
@@ -371,7 +395,7 @@ def test_what_confidence_sequences_refuse():
 def test_other_things_than_logs():
     runs = db.simulate("uniform", db.worlds.Bernoulli([0.3, 0.6]), horizon=5, runs=2, paths=True)
     for estimator in (w_decorrelation, batch_weighted, confidence_sequence, lambda log: batched_ols(log, control="A")):
-        for wrong in (None, 5, [], [LOG, 3], runs):
+        for wrong in (None, 5, [], [LOG, 3], *([] if estimator is batch_weighted else [runs])):
             with pytest.raises(db.InputError, match="ExperimentLog"):
                 estimator(wrong)
 

@@ -173,7 +173,7 @@ def _decorrelated(given: Inputs) -> Found:
 
 def _batch_weighted(given: Inputs) -> Found:
     given.policy.in_log(given.log)  # which must have heard of rewards between these batches
-    found = Found(*batch_weighted(given.log, alpha=1 - given.settings.level))
+    found = Found(*batch_weighted(given.log, given.policy, alpha=1 - given.settings.level))
     return found._replace(
         low=np.where(found.se > 0, found.low, np.nan), high=np.where(found.se > 0, found.high, np.nan)
     )
@@ -183,8 +183,8 @@ def _batched_ols(given: Inputs) -> Found:
     if given.settings.control is None:
         what = "it compares arms with a control, and none was named"
         raise InputError(what, where="control", remedy="Name one with --control (in Python control=).")
-    settings = given.settings
-    found = batched_ols(given.log, control=str(settings.control), alpha=1 - settings.level, seed=settings.seed)
+    level, seed = given.settings.level, given.settings.seed
+    found = batched_ols(given.log, given.policy, control=str(given.settings.control), alpha=1 - level, seed=seed)
     return Found(*found[:4])
 
 
@@ -251,7 +251,7 @@ METHODS = (
     Method(
         "aipw",
         "AIPW",
-        "the right propensities; unbiased, and mostly scatters less than IPW",
+        "the right propensities; unbiased, and scatters less than IPW where means are far from 0",
         partial(_weighted, estimator=aipw),
         missing=_UNCHOSEN,
     ),

@@ -1,5 +1,6 @@
 """Estimators that compare arms within batches only, so that drift between batches does no harm."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -8,14 +9,15 @@ import numpy as np
 from debandit.checks import checked_number, checked_seed, checked_whole, did_you_mean
 from debandit.engine.data import Floats, Ints
 from debandit.errors import InputError, Refused, listed, quoted, shorten
-from debandit.estimators.estimate import checked_log, for_each, rounds_of
-from debandit.log import Batches, ExperimentLog
+from debandit.estimators.estimate import Logs, checked_log, for_each, rounds_of
+from debandit.log import ExperimentLog
 from debandit.log_parts import summarised
-from debandit.policies import Policy
+from debandit.policies import Policy, as_policy
+from debandit.simulation import Runs
 
 
 class _Cells(NamedTuple):
-    """What each batch says of each arm (batches, arms)."""
+    """What each batch says of each arm (batches, arms), in simulated experiments (runs, batches, arms)."""
 
     names: Sequence[str]  # of the batches
     pulls: Ints
@@ -42,12 +44,7 @@ class BatchedDifferences(NamedTuple):
     p_value: Floats
 
 
-def batch_weighted(
-    log: ExperimentLog | Sequence[ExperimentLog],
-    policy: Policy | str | None = None,  # noqa: ARG001 (all estimators have one shape)
-    *,
-    alpha: float = 0.05,
-) -> BatchWeighted:
+def batch_weighted(log: Logs, policy: Policy | str | None = None, *, alpha: float = 0.05) -> BatchWeighted:
     """sum_p w_p mean_kp, where w_p is the share of all users that batch p has, and mean_kp the arm's mean there.
 
     Post-stratification by batches. It assumes that the policy heard of rewards only between the log's batches and that
@@ -56,34 +53,50 @@ def batch_weighted(
     drift from batch to batch. It scatters more than the sample mean where an arm was starved. The se is that of
     independent cells, se^2 = sum_p w_p^2 s_kp^2 / n_kp; a single pull borrows the arm's variance within the other
     batches. The limits of level 1 - alpha are those of Student's t with Satterthwaite's degrees of freedom.
+
+    The batches are the log's own, or else those of `policy`, as in batched(thompson, size=100).
     """
-    tail = checked_number("alpha", alpha, 1e-6, 0.5) / 2
-    return for_each(log, lambda one: _batch_weighted(_cells(one, "batch_weighted"), one.labels, tail))
+    tail, method = checked_number("alpha", alpha, 1e-6, 0.5) / 2, "batch_weighted"
+    if isinstance(log, Runs):
+        return _batch_weighted(_of_runs(log, policy, method), tail)
+
+    def one(log: ExperimentLog) -> BatchWeighted:
+        cells, arms = _cells(log, policy, method), tuple(range(len(log.labels)))
+        if (cells.pulls == 0).any(axis=0).all() and (refusal := _starved(cells, log.labels, arms, 1, method)):
+            raise refusal
+        return _batch_weighted(cells, tail)
+
+    return for_each(log, one)
 
 
-def _batch_weighted(cells: _Cells, labels: Sequence[str], tail: float) -> BatchWeighted:
+def _batch_weighted(cells: _Cells, tail: float) -> BatchWeighted:
+    """NaN for arms without a pull in some batch."""
     from debandit.special import stdtrit
 
-    starved = (cells.pulls == 0).any(axis=0)
-    if starved.all() and (refusal := _starved(cells, labels, tuple(range(len(labels))), 1, "batch_weighted")):
-        raise refusal
-    weights = (cells.pulls.sum(axis=1) / cells.pulls.sum())[:, None]
+    weights = cells.pulls.sum(axis=-1, keepdims=True) / cells.pulls.sum(axis=(-1, -2), keepdims=True)
     alone, freedom = cells.pulls == 1, np.maximum(cells.pulls - 1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        pooled = cells.squares.sum(axis=0) / freedom.sum(axis=0)  # NaN if an arm has one pull in every batch
+        degrees = freedom.sum(axis=-2, keepdims=True)
+        pooled = cells.squares.sum(axis=-2, keepdims=True) / degrees  # NaN if an arm has one pull in every batch
         parts = weights**2 * np.where(alone, pooled, cells.squares / freedom) / cells.pulls  # of the variance
         own = np.where(alone, 0.0, parts)
-        lent = (parts - own).sum(axis=0)
-        se = np.sqrt(parts.sum(axis=0))
-        doubts = np.nansum(own**2 / freedom, axis=0) + lent**2 / freedom.sum(axis=0)
+        lent = (parts - own).sum(axis=-2)
+        se = np.sqrt(parts.sum(axis=-2))
+        doubts = np.nansum(own**2 / freedom, axis=-2) + lent**2 / degrees[..., 0, :]
         half = stdtrit(se**4 / doubts, 1 - tail) * se
-        value = (weights * cells.means).sum(axis=0)
-    known = np.where(starved, np.nan, 1.0)
+        value = (weights * cells.means).sum(axis=-2)
+    known = np.where((cells.pulls == 0).any(axis=-2), np.nan, 1.0)
     return BatchWeighted(*(known * each for each in (value, se, value - half, value + half)))
 
 
 def batched_ols(
-    log: ExperimentLog, *, control: str, alpha: float = 0.05, draws: int = 20_000, seed: int = 0
+    log: ExperimentLog,
+    policy: Policy | str | None = None,
+    *,
+    control: str,
+    alpha: float = 0.05,
+    draws: int = 20_000,
+    seed: int = 0,
 ) -> BatchedDifferences:
     """Each arm's difference to `control`, standardised batch by batch (Zhang, Janson and Murphy, 2020).
 
@@ -96,10 +109,10 @@ def batched_ols(
     It assumes that the policy heard of rewards only between the log's batches, at least two pulls of both arms in each,
     normal rewards or large batches, and the same variance in both arms. The level may drift from batch to batch, the
     difference may not. Name the control before you see the log. An arm with too few pulls, or whose rewards do not
-    vary, has no estimate; if no arm has one, the log is refused.
+    vary, has no estimate; if no arm has one, the log is refused. The batches are found as in `batch_weighted`.
     """
     alpha = checked_number("alpha", alpha, 1e-6, 0.5)
-    draws, cells = checked_whole("draws", draws, 100), _cells(log, "batched_ols")
+    draws, cells = checked_whole("draws", draws, 100), _cells(log, policy, "batched_ols")
     if control not in log.labels:
         remedy = did_you_mean(control, log.labels) or f"The arms are {listed(list(log.labels))}."
         raise InputError(f"there is no arm {quoted(control)} to compare with", where="control", remedy=remedy)
@@ -173,24 +186,46 @@ def _starved(cells: _Cells, labels: Sequence[str], arms: tuple[int, ...], least:
     )
 
 
-def _cells(log: ExperimentLog, method: str) -> _Cells:
+def _cells(log: ExperimentLog, policy: Policy | str | None, method: str) -> _Cells:
     """The cells of a log."""
-    sizes = checked_log(log).batch_sizes
+    table = checked_log(log).batches
+    if table is not None:
+        return _Cells(table.names, table.pulls, table.means, table.variances * table.pulls)
+    sizes = log.batch_sizes or _sizes(policy, len(log.labels), log.horizon)
     if sizes is None:
         raise InputError(
             f"{method} needs a log that says what its batches were",
             where="log",
             remedy="Read it with its column of batches: read_log(..., batch=COLUMN).",
         )
-    return _of_rounds(log, sizes) if log.batches is None else _of_table(log.batches)
+    rounds = rounds_of(log, "a comparison within batches")
+    cells = _of_paths(rounds.arms[None], rounds.rewards[None], sizes, len(log.labels))
+    return _Cells(cells.names, *(part[0] for part in cells[1:]))
 
 
-def _of_table(table: Batches) -> _Cells:
-    return _Cells(table.names, table.pulls, table.means, table.variances * table.pulls)
+def _of_runs(runs: Runs, policy: Policy | str | None, method: str) -> _Cells:
+    """The cells of simulated experiments."""
+    sizes = _sizes(runs.policy if policy is None else policy, runs.world.arm_count, runs.horizon)
+    if sizes is None:
+        remedy = "Simulate one that hears of its rewards in batches: batched(thompson, size=100)."
+        raise InputError(f"{method} needs a rule with batches", where="policy", remedy=remedy)
+    arms, rewards = runs.paths()
+    shape = (-1, runs.horizon)
+    return _of_paths(arms.reshape(shape), rewards.reshape(shape), sizes, runs.world.arm_count)
 
 
-def _of_rounds(log: ExperimentLog, sizes: Sequence[int]) -> _Cells:
-    rounds, shape = rounds_of(log, "a comparison within batches"), (len(sizes), len(log.labels))
-    place = np.repeat(np.arange(len(sizes)), sizes) * shape[1] + rounds.arms
-    pulls, means, variances = (part.reshape(shape) for part in summarised(place, rounds.rewards, shape[0] * shape[1]))
+def _sizes(policy: Policy | str | None, arm_count: int, horizon: int) -> tuple[int, ...] | None:
+    """The sizes of the batches in which a rule hears of its rewards, if it says so."""
+    rule = None if policy is None else as_policy(policy)
+    if rule is None or rule.needs_batches:
+        return None
+    return tuple(np.diff(rule.conditions(arm_count, horizon).ends, prepend=0).tolist()) or None
+
+
+def _of_paths(arms: np.ndarray, rewards: Floats, sizes: Sequence[int], arm_count: int) -> _Cells:
+    """The cells of logs of equal length, whose arms and rewards have the shape (logs, T)."""
+    shape = (len(arms), len(sizes), arm_count)
+    batch = np.arange(len(arms))[:, None] * len(sizes) + np.repeat(np.arange(len(sizes)), sizes)
+    told = summarised((batch * arm_count + arms).ravel(), rewards.ravel(), math.prod(shape))
+    pulls, means, variances = (part.reshape(shape) for part in told)
     return _Cells([str(i + 1) for i in range(len(sizes))], pulls.astype(np.int64), means, variances * pulls)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 ENDINGS = ("svg", "png", "pdf")
+OF_GRID = ("curve", "x", "name_of_x")  # what rows have besides, where methods are drawn over a variable of a grid
 
 
 class Kind(NamedTuple):
@@ -59,6 +60,14 @@ KINDS = {
         (),
         "Bias: mean of estimate minus true mean over the experiments, in the units of the rewards; bars are ± 1.96 "
         "standard errors. Each kind of world has its own axis.",
+    ),
+    "methods": Kind(
+        "lines",
+        "bias",
+        ("rmse", "coverage"),
+        "Bias and RMSE of the estimates, in the units of the rewards, and how often their intervals cover the truth; "
+        "bars are ± 1.96 standard errors, cut off where they leave the panel. The methods are drawn a little beside "
+        "each other.",
     ),
     "accuracy": Kind(
         "dots",
@@ -152,7 +161,9 @@ def _frame(rows: Sequence[Row], kind: str) -> "pd.DataFrame":
     _, needs, shows, *_ = KINDS[kind]
     texts, numbers = ("setting", "world", "method", "quantity"), ("truth", "value", "se")
     identity = [*texts, "arm", "horizon", "at"]
-    columns = [*identity, *numbers]
+    columns = [*identity, *numbers, *(OF_GRID if kind == "methods" else ())]
+    if kind == "methods":
+        rows = [{"curve": row["setting"], "x": row["horizon"], "name_of_x": "horizon", **row} for row in rows]
     frame = pd.DataFrame([[row[key] for key in columns] for row in rows], columns=columns)
     frame = frame[frame["quantity"].isin([needs, *shows])].astype(dict.fromkeys((*numbers, "at"), float))
     frame = frame[frame["value"].abs() < math.inf]  # NaN too is left out

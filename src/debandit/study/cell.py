@@ -22,6 +22,7 @@ from debandit.worlds import World
 
 WITH_QUANTILES = ("squared_error", "ratio")
 FORMAT = 2  # of the kept results
+HORIZON = "horizon"
 _SLOW = 200  # a round of Python objects, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
 
@@ -51,6 +52,8 @@ class Cell:
     histogram: Bins | None = None
     remark: str = ""
     paper: dict[str, Any] = field(default_factory=dict)
+    point: dict[str, Any] = field(default_factory=dict)  # of the grid that it comes from
+    curve: str = ""  # the label without the variable that methods are drawn over
 
     def __post_init__(self) -> None:
         check_fields(self)

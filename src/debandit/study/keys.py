@@ -11,7 +11,7 @@ from debandit.study.cell import Bins, Cell
 from debandit.study.methods import known_methods
 from debandit.worlds import Unseen
 
-QUANTITIES = ("bias", "mean", "estimated_bias", "mse", "median_squared_error")
+QUANTITIES = ("bias", "mean", "estimated_bias", "mse", "rmse", "median_squared_error")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 

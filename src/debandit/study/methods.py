@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debandit import estimators, theory
+from debandit import theory
 from debandit.debiasing import estimated_biases
 from debandit.engine.data import Floats
 from debandit.errors import InputError
 from debandit.intervals import Sample, binary, moderated_t, pooled_t, two_part, wald
 from debandit.policies import ExploreThenCommit
 from debandit.simulation import Runs
+from debandit.study import rivals
 from debandit.study.comparisons import COMPARISONS, LEVEL, measure_comparison, sample_of
+from debandit.study.rivals import FOUND, RIVALS
+from debandit.study.rivals import WEIGHTED as WEIGHTED
 from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
 
 if TYPE_CHECKING:
@@ -28,25 +31,23 @@ LIMITS: dict[str, Callable[[Sample], tuple[Floats, Floats]]] = {
     YARDSTICK: lambda sample: moderated_t(sample, LEVEL),
     "wald": lambda sample: wald(sample.pulls, sample.means, sample.squares, LEVEL),
 }
-WEIGHTED = ("ipw", "aipw")
 THEOREMS = ("theorem1", "theorem2")
-WITHOUT_RUNS = ("naive", *WEIGHTED, *THEOREMS, *LIMITS, *COMPARISONS)  # methods that simulate nothing
+DEFAULT, CORRECTED = "auto", "corrected"  # the second is what `compare` calls the first
+WITHOUT_RUNS = (*rivals.WITHOUT_RUNS, *THEOREMS, *LIMITS, *COMPARISONS)  # methods that simulate nothing
 
 
 def known_methods() -> str:
     """The names of all methods, for messages."""
-    return ", ".join(["naive", *FITTED, *WEIGHTED, *THEOREMS])
+    return ", ".join(["naive", CORRECTED, *FITTED, *(name for name in FOUND if name != "naive"), *THEOREMS])
 
 
 def check_method(method: str, cell: "Cell", where: str) -> str:
     """The method's full name, once it is known to make sense in the cell."""
-    if method == "naive":
+    if method in FOUND:
+        rivals.check_rival(method, cell, where)
         return method
-    if method in WEIGHTED:
-        if not cell.policy.randomised:
-            what = f"{method} needs a rule that leaves choices to chance, and {cell.policy} does not"
-            raise InputError(what, where=where, remedy="Take the method out, or give its cells a list of their own.")
-        return method
+    if method == CORRECTED:
+        return DEFAULT
     if method in THEOREMS:
         _check_theorem(method, cell, where)
         return method
@@ -60,14 +61,16 @@ def measure(method: str, experiments: Runs, cell: "Cell", seed: int, threads: in
     """{quantity: values of shape (experiments, arms)}; NaN where there is none."""
     if method in THEOREMS:
         return {"ratio": _ratio(method, experiments, cell)}
-    if method in WEIGHTED:
-        return {"estimate": getattr(estimators, method)(experiments).value}
+    intervals = any(other in RIVALS for other in cell.methods)
+    if method == "naive" and not intervals:
+        return {"estimate": experiments.means}
+    if method in FOUND:
+        found = rivals.measured(method, rivals.Task(experiments, cell, seed, threads))
+        return found if intervals else {"estimate": found["estimate"]}
     if method in LIMITS:
         return measure_interval(method, experiments)
     if method in COMPARISONS:
         return measure_comparison(method, experiments)
-    if method == "naive":
-        return {"estimate": experiments.means}
     bias = estimated_biases(experiments, world=method, runs=cell.runs, seed=seed, unseen=cell.unseen, threads=threads)
     return {"estimate": experiments.means - bias, "estimated_bias": bias}
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from debandit.checks import checked_seed, checked_workers
 from debandit.errors import InputError
 from debandit.files import write_new
-from debandit.study.cell import Cell
+from debandit.study.cell import HORIZON, Cell
 from debandit.study.rows import StudyRows, rows_of
 from debandit.study.scheduling import Progress, run_cells
 
@@ -30,6 +30,7 @@ class Study:
     source: str = ""
     paper_experiments: int = 1000
     figure: str = "biases"
+    x: str = HORIZON  # what a figure of methods is drawn over: that, or the name of a variable in the grids
 
     @classmethod
     def from_toml(cls, path: str | Path) -> "Study":

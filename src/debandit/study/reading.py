@@ -15,7 +15,7 @@ from debandit.errors import InputError, quoted, shorten
 from debandit.plots import KINDS
 from debandit.policies import as_policy
 from debandit.simulation import enough_rounds, fits
-from debandit.study.cell import Cell
+from debandit.study.cell import HORIZON, Cell
 from debandit.study.keys import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
 from debandit.study.methods import check_method
 from debandit.study.plan import Study
@@ -26,7 +26,7 @@ Place = tuple[int | None, tuple[str, ...]]  # which [[cell]], counted from 0, an
 
 _KEY = re.compile(r"\s*[\w\"'.-]+\s*(=|\.)")
 _HEADER = re.compile(r"\[\[?\s*([A-Za-z_][\w.\- ]*?)\s*\]\]?\s*(#.*)?")
-STUDY_KEYS = ("title", "source", "seed", "figure", "paper_experiments", *SHARED, "cell")
+STUDY_KEYS = ("title", "source", "seed", "figure", "x", "paper_experiments", *SHARED, "cell")
 CELL_KEYS = ("label", "policy", "world", "grid", "remark", "paper", *SHARED)
 NEEDED = {"policy": '"ucb(c=1)"', "world": '"bernoulli(means=[0.3, 0.6])"', "horizon": "100"}
 MOST_CELLS = 10_000
@@ -74,7 +74,9 @@ class _Reader:
             remedy = "Write [[cell]] with two brackets." if "cell" in data else ""
             self._note(InputError(what, remedy=remedy), 0 if "cell" in data else None)
             return None
-        cells = [cell for i, part in enumerate(parts) for cell in self._cells(part, i, shared)]
+        x = self._try(lambda: text_of(data.get("x", HORIZON)), None, "x") or HORIZON
+        cells = [cell for i, part in enumerate(parts) for cell in self._cells(part, i, shared, x)]
+        self._try(lambda: _check_x(x, cells), None, "x")
         self._check_labels(cells)
         figure = data.get("figure", "biases")
         self._try(lambda: _check_figure(figure, cells), None, "figure")
@@ -86,9 +88,9 @@ class _Reader:
         self._try(lambda: checked_whole("paper_experiments", printed, 1, MOST_RUNS), None, "paper_experiments")
         if self.mistakes or seed is None:
             return None
-        return Study(texts["title"], tuple(cells), seed, texts["source"], printed, figure)
+        return Study(texts["title"], tuple(cells), seed, texts["source"], printed, figure, x)
 
-    def _cells(self, part: Any, i: int, shared: dict[str, Any]) -> Iterator[Cell]:
+    def _cells(self, part: Any, i: int, shared: dict[str, Any], x: str) -> Iterator[Cell]:
         """One [[cell]]: as many cells as its grid has points."""
         if not isinstance(part, dict):
             self._note(InputError("must be a table of settings"), i)
@@ -117,7 +119,7 @@ class _Reader:
             for horizon in horizons:
                 cell = self._cell(texts, point, values | {"horizon": horizon}, part, i)
                 if cell is not None:
-                    yield cell
+                    yield dataclasses.replace(cell, point=point, curve=_curve(texts, point, x))
 
     def _cell(
         self, texts: dict[str, Any], point: dict[str, Any], values: dict[str, Any], part: dict[str, Any], i: int
@@ -173,6 +175,21 @@ class _Reader:
 
     def _note(self, error: InputError, i: int | None = None, *keys: str) -> None:
         self.mistakes.append(_Mistake((i, keys), error))
+
+
+def _curve(texts: dict[str, Any], point: dict[str, Any], x: str) -> str:
+    """The label of a cell with dots for what a figure is drawn over."""
+    label = texts["label"] or f"{texts['policy']} in {texts['world']}"
+    others = [name for name in point if name not in placeholders(label) and name != x]
+    named = "".join(f", {name}={shown(point[name])}" for name in others)
+    return shorten(filled(label, point | ({x: "…"} if x in point else {})) + named, 200)
+
+
+def _check_x(x: str, cells: list[Cell]) -> None:
+    known = list(dict.fromkeys([HORIZON, *(name for cell in cells for name in cell.point)]))
+    if cells and (x not in known or (x != HORIZON and any(x not in cell.point for cell in cells))):
+        what = f"there is no {quoted(x)} in the grid of every cell"
+        raise InputError(what, remedy=f"It is {' or '.join(known)}.")
 
 
 def _one_world(text: str) -> World:

@@ -95,10 +95,25 @@ class StudyRows:
         return pd.DataFrame(list(self.rows), columns=list(FIELDS))
 
     def plot(self, kind: str | None = None) -> "alt.VConcatChart":
-        """An Altair chart: histograms, squared errors, ratios or biases; without `kind` the study's own."""
+        """An Altair chart: histograms, squared errors, ratios, biases or methods; without `kind` the study's own."""
         from debandit.plots import draw
 
-        return draw(self.rows, kind or self.study.figure, self.study.title, self.what_was_done())
+        kind = kind or self.study.figure
+        rows = tuple(self._over_grid()) if kind == "methods" else self.rows
+        return draw(rows, kind, self.study.title, self.what_was_done())
+
+    def _over_grid(self) -> Iterator[Row]:
+        """The rows with their place on the horizontal axis, and the curve that they belong to."""
+        cells = {(cell.label, cell.horizon): cell for cell in self.study.cells}
+        for row in self.rows:
+            cell = cells.get((row["setting"], row["horizon"]))
+            if cell is None:
+                remedy = "The study's file has changed since. Run the study again."
+                raise InputError(
+                    "there are rows of a setting that the study has not", where=row["setting"], remedy=remedy
+                )
+            x = cell.point.get(self.study.x, cell.horizon)
+            yield {**row, "x": x, "name_of_x": self.study.x, "curve": cell.curve or cell.label}
 
     def __str__(self) -> str:
         return "\n\n".join([self._heading(), render(*self._shown(), 4), *self._remarks()])
@@ -210,6 +225,11 @@ def rows_of(study: "Study", cell: Cell, total: Summary) -> Iterator[dict[str, An
 def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """(quantity, arm, {value, se, n and perhaps at})."""
     series, arms = total.series[method], range(cell.world.arm_count)
+    for k in arms if "covered" in series else ():
+        covered, width = series["covered"][k], series["limits_width"][k]
+        if covered.n:
+            yield "coverage", k, _mean(covered) | {"se": binomial_se(covered.mean, covered.n)}
+            yield "width", k, _mean(width)
     if "error" in series:
         for k in arms:
             yield "bias", k, _mean(series["error"][k])
@@ -219,6 +239,8 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
             yield "estimated_bias", k, _mean(series["estimated_bias"][k])
         for k in arms:
             yield "mse", k, _mean(series["squared_error"][k])
+        for k in arms:
+            yield "rmse", k, _root(series["squared_error"][k])
         for k in arms:
             yield "median_squared_error", k, _quantile(series["squared_error"][k], 0.5)
     for place in PLACES if "error@leader" in series else ():
@@ -257,6 +279,12 @@ def _of_interval(series: dict[str, list[Series]]) -> Iterator[tuple[str, int, di
 
 def _mean(series: Series, shift: float = 0.0) -> dict[str, Any]:
     return {"value": shift + series.mean, "se": series.se, "n": series.n}
+
+
+def _root(series: Series) -> dict[str, Any]:
+    """The root of the mean, whose standard error is half of that of the mean, divided by the root."""
+    root = math.sqrt(series.mean)
+    return {"value": root, "se": series.se / (2 * root) if root > 0 else 0.0, "n": series.n}
 
 
 def _quantile(series: Series, share: float) -> dict[str, Any]:

@@ -1,0 +1,105 @@
+"""Methods over a variable of a study's grid: bias, RMSE and coverage of each arm."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import altair as alt
+import pandas as pd
+
+from debandit.errors import shorten
+from debandit.plots.curves import log_ticks
+from debandit.plots.page import SURE, Panel, block, method_channels, parts, with_bars
+
+
+class Words(NamedTuple):
+    """What stands above a panel, where a line is, and whether the axis is logarithmic."""
+
+    title: str
+    rule: float | None = None
+    logarithmic: bool = False
+
+
+QUANTITIES = {
+    "bias": Words("Bias", 0.0),
+    "rmse": Words("RMSE, logarithmic", logarithmic=True),
+    "coverage": Words("Coverage of 95 % intervals", 0.95),
+}
+FEW = 6  # values that are all written on the axis
+
+
+def methods(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
+    """A block for each setting and arm, in it a panel for each quantity."""
+    frame = with_bars(frame[(frame["quantity"] != "rmse") | (frame["value"] > 0)], SURE)
+    places = _places(list(frame["x"].unique()))
+    legends = list(frame["legend"].unique())
+    gaps = [after - before for before, after in pairwise(sorted(places.values()))]
+    step = 0.5 * min(gaps, default=1.0) / len(legends)
+    aside = step * (frame["legend"].map(legends.index) - (len(legends) - 1) / 2)
+    frame = frame.assign(beside=frame["x"].map(places) + aside)
+    several = frame["horizon"].nunique() > 1 and frame["name_of_x"].iloc[0] != "horizon"
+    x = _axis(frame, places)
+    panel = partial(_panel, x=x, channels=method_channels(frame))
+    order = list(QUANTITIES)
+    for group in parts(frame, "curve", *(["horizon"] if several else []), "arm"):
+        rounds = f", T = {group['horizon'].iloc[0]:,}" if several else ""
+        heading = f"{shorten(group['curve'].iloc[0], 90)}{rounds}, {group['name'].iloc[0]}"
+        ranked = group.assign(rank=group["quantity"].map(order.index)).sort_values("rank", kind="stable")
+        yield from block(heading, parts(ranked, "quantity"), len(order), panel, gap=45)
+
+
+def _places(values: list[Any]) -> dict[Any, float]:
+    """Where the values stand on the axis: numbers where they are, others side by side."""
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return {value: float(value) for value in values}
+    return {value: float(place) for place, value in enumerate(values)}
+
+
+def _axis(frame: pd.DataFrame, places: dict[Any, float]) -> alt.X:
+    """The horizontal axis; texts are looked up by their place, as data and never as an expression."""
+    axis: dict[str, Any] = {
+        "title": frame["name_of_x"].iloc[0],
+        "grid": False,
+        "labelOverlap": "greedy",
+        "format": "~g",
+    }
+    if len(places) <= FEW:
+        axis["values"] = sorted(places.values())
+    if any(place != value for value, place in places.items()):
+        texts = json.dumps([shorten(str(value), 20) for value in places])
+        axis |= {"values": sorted(places.values()), "labelExpr": f"{texts}[datum.value]"}
+    scale = {"domain": [frame["beside"].min(), frame["beside"].max()], "padding": 8, "nice": False}
+    return alt.X("beside:Q", axis=axis, scale=scale)
+
+
+def _panel(
+    part: pd.DataFrame,
+    width: float,
+    _first: bool,
+    x: alt.X,
+    channels: tuple[alt.Color, alt.Shape, alt.StrokeDash],
+) -> Panel:
+    words = QUANTITIES[part["quantity"].iloc[0]]
+    low, high = part["value"].min(), part["value"].max()
+    if words.rule is not None:
+        low, high = min(low, words.rule), max(high, words.rule)
+    room = 0.05 * (high - low or abs(high) or 1.0)
+    span = (low / 1.15, high * 1.15) if words.logarithmic else (low - room, high + room)
+    axis: dict[str, Any] = {"title": None, "minExtent": 30, "tickCount": 5}
+    if words.logarithmic:
+        axis |= {"values": log_ticks(*span), "format": "~g"}
+    scale = {"type": "log" if words.logarithmic else "linear", "domain": span, "nice": False}
+    part = part.assign(low=part["low"].clip(*span), high=part["high"].clip(*span))
+    y, bottom = (alt.Y(f"{key}:Q", axis=axis, scale=scale) for key in ("value", "low"))
+    colour, shape, dash = channels
+    base = alt.Chart(part[["beside", "low", "value", "high", "legend"]])
+    layers = [
+        base.mark_rule().encode(x, bottom, alt.Y2("high:Q"), colour),
+        base.mark_line(strokeWidth=1.4).encode(x, y, colour, dash),
+        base.mark_point(filled=True, size=40, opacity=1).encode(x, y, colour, shape),
+    ]
+    if words.rule is not None:
+        layers.insert(0, alt.Chart(pd.DataFrame({"value": [words.rule]})).mark_rule(color="#555555").encode(y))
+    return alt.layer(*layers, title=words.title, width=width, height=150)

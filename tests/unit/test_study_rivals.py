@@ -1,0 +1,201 @@
+"""The methods of `compare` in studies: the same figures, for many experiments at once."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from test_plots import marks
+
+import debandit as db
+from debandit.comparing import METHODS
+from debandit.estimators import w_decorrelation
+from debandit.study import Cell
+from debandit.study.methods import check_method
+from debandit.study.rivals import FOUND, RIVALS, Task, measured
+
+NORMAL, BERNOULLI = db.worlds.Normal([1, 1.5], [1, 1]), db.worlds.Bernoulli([0.3, 0.6])
+BATCHED = "batched(epsilon_greedy(epsilon=0.4), size=20)"
+CELL = Cell("some", db.policies.as_policy(BATCHED), NORMAL, 60, ("naive", "quoted"), experiments=30, runs=100)
+WITHOUT_WORLDS = ("naive", "ipw", "aipw", "aw_aipw", "aw_aipw_two_point", "batch_weighted", "confidence_sequence")
+
+
+def task(cell, seed=4, runs=12):
+    experiments = db.simulate(cell.policy, cell.world, horizon=cell.horizon, runs=runs, seed=seed, paths=True)
+    return Task(experiments, cell, seed, 1)
+
+
+@pytest.mark.parametrize("world", [NORMAL, BERNOULLI], ids=["normal", "bernoulli"])
+def test_figures_are_those_of_compare(world):
+    given = task(dataclasses.replace(CELL, world=world))
+    compared = [db.compare(given.experiments.log(i), BATCHED, runs=50).rows() for i in range(12)]
+    for method in WITHOUT_WORLDS if world.binary else WITHOUT_WORLDS[:-1]:
+        ours = np.array(FOUND[method](given))  # (estimate, se, low and high; experiments; arms)
+        rows = [[row for row in log if row["method"] == method] for log in compared]
+        keys = ("estimate", "se", "low", "high")
+        theirs = np.array([[[row[key] for row in log] for log in rows] for key in keys], dtype=float)
+        known = np.isfinite(theirs[0])  # compare says nothing of arms that no free choice has pulled
+        assert known.any()
+        np.testing.assert_allclose(ours[:, known], theirs[:, known], rtol=1e-9)
+
+
+def test_intervals_of_quoted_means_are_those_of_debias():
+    for world in (NORMAL, BERNOULLI, db.worlds.Empirical([[0.0, 0.0, 1.0, 5.0], [0.0, 2.0, 3.0]])):
+        given = task(dataclasses.replace(CELL, policy=db.UCB(), world=world))
+        found = FOUND["quoted"](given)
+        logs = [given.experiments.log(i) for i in range(12)]
+        results = db.debias_all(logs, "ucb", runs=100, seed=4, control_variates=False)
+        np.testing.assert_allclose(found.estimate, [result.quoted for result in results], rtol=1e-9)
+        for i, result in enumerate(results):
+            best = result.labels.index(result.winner.arm)
+            for ours, arm, leader in zip(found[2:], (result.low, result.high), result.winner[5:], strict=True):
+                np.testing.assert_allclose(ours[i], np.where(np.arange(2) == best, leader, arm))
+
+
+def test_decorrelation_is_that_of_the_estimator():
+    """Where the arms take turns, lambda is 30 / ln 60 in every world."""
+    given = task(dataclasses.replace(CELL, policy=db.WarmUp(db.UCB(), pulls=30)))
+    found = FOUND["w_decorrelation"](given)
+    logs = [given.experiments.log(i) for i in range(12)]
+    np.testing.assert_allclose(found[:2], w_decorrelation(logs, lambda_=30 / np.log(60)), rtol=1e-9)
+    flat = task(dataclasses.replace(CELL, policy=db.Uniform(), runs=4000), runs=2)
+    # under a uniform rule the quantile does not depend on the world; 4,000 runs of each find nearly the same
+    again = w_decorrelation([flat.experiments.log(i) for i in range(2)], "uniform", runs=4000, seed=1)
+    np.testing.assert_allclose(FOUND["w_decorrelation"](flat)[:2], again, rtol=0.05)
+
+
+def test_rao_blackwell_is_that_of_each_log():
+    given = task(dataclasses.replace(CELL, policy=db.UCB(), runs=1024), runs=3)
+    alone = [
+        db.estimators.rao_blackwell(given.experiments.log(i), "ucb", runs=1024, seed=4, log_index=i).value
+        for i in range(3)
+    ]
+    np.testing.assert_array_equal(FOUND["rao_blackwell"](given).estimate, alone)
+
+
+def test_covered_says_whether_the_truth_lies_within():
+    given = task(CELL, runs=200)
+    found = FOUND["naive"](given)
+    values = measured("naive", given)
+    inside = (found.low <= NORMAL.means) & (NORMAL.means <= found.high)
+    np.testing.assert_array_equal(values["covered"], inside.astype(float))
+    assert 0 < values["covered"].mean() < 1
+    np.testing.assert_allclose(values["limits_width"], found.high - found.low)
+
+
+def test_rows_have_coverage_and_rmse():
+    rows = db.Study("some", (CELL,), seed=5).run().rows
+    by = {(row["method"], row["quantity"], row["arm"]): row for row in rows}
+    for method in ("naive", "quoted"):
+        for arm in (1, 2):
+            assert 0 <= by[method, "coverage", arm]["value"] <= 1
+            assert by[method, "coverage", arm]["se"] > 0
+            assert by[method, "width", arm]["value"] > 0
+            rmse, mse = by[method, "rmse", arm], by[method, "mse", arm]
+            assert rmse["value"] == pytest.approx(mse["value"] ** 0.5)
+            assert rmse["se"] == pytest.approx(mse["se"] / 2 / rmse["value"])  # the delta method
+    assert by["naive", "bias", 1]["runs"] is None
+    assert by["quoted", "bias", 1]["runs"] == 100
+    plain = db.Study("some", (dataclasses.replace(CELL, methods=("naive", "ipw")),), seed=5).run().rows
+    assert not [row for row in plain if row["quantity"] in ("coverage", "width")]  # nobody asked for intervals
+    kept = {(row["quantity"], row["arm"]): row["value"] for row in plain if row["method"] == "naive"}
+    assert all(by["naive", *key]["value"] == value for key, value in kept.items())
+
+
+def test_names_are_those_of_compare():
+    """All but the difference, and those that are worlds of a study."""
+    assert set(FOUND) == {method.name for method in METHODS} - {"corrected", "gaussian", "batched_ols"}
+    assert check_method("corrected", CELL, "") == "auto"
+    assert {"quoted", "rao_blackwell"} < set(RIVALS)
+
+
+@pytest.mark.parametrize(
+    ("method", "change", "message"),
+    [
+        ("aw_aipw", {"policy": db.UCB()}, "leaves choices to chance"),
+        ("rao_blackwell", {}, "without randomness"),
+        ("batch_weighted", {"policy": db.UCB()}, "needs a rule with batches"),
+        ("confidence_sequence", {}, "0/1 rewards"),
+        ("quotd", {}, "no bootstrap world"),
+    ],
+)
+def test_methods_that_make_no_sense_are_refused(method, change, message):
+    with pytest.raises(db.InputError, match=message):
+        check_method(method, dataclasses.replace(CELL, **change), "methods")
+
+
+def test_an_arm_without_a_pull_needs_a_world():
+    cell = dataclasses.replace(CELL, policy=db.ThompsonSampling(), horizon=3, methods=("w_decorrelation",))
+    with pytest.raises(db.Refused, match="no reward was logged for arm"):
+        db.Study("short", (cell,)).run()
+
+
+# --- the figure -------------------------------------------------------------------------------------------------------
+
+FILE = """
+figure = "methods"
+x = "{x}"
+horizon = 20
+experiments = 8
+runs = 5
+methods = ["naive", "quoted", "aw_aipw"]
+[[cell]]
+label = "{label}"
+policy = "epsilon_greedy(epsilon={{epsilon}})"
+world = "normal(means=[1, {{better}}], sds=[1, 1])"
+grid.epsilon = [0.2, 0.5]
+grid.better = [1, 2]
+"""
+
+
+def study(tmp_path, x="epsilon", label="greedy {epsilon}"):
+    (tmp_path / "my.toml").write_text(FILE.format(x=x, label=label))
+    return db.Study.from_toml(tmp_path / "my.toml")
+
+
+def test_methods_are_drawn_over_a_variable_of_the_grid(tmp_path):
+    found = study(tmp_path).run()
+    assert {cell.curve for cell in found.study.cells} == {"greedy …, better=1", "greedy …, better=2"}
+    spec = found.plot().to_dict()
+    points = marks(spec, "point", "legend", "value")
+    assert set(points) == {"Bias", "RMSE, logarithmic", "Coverage of 95 % intervals"}
+    drawn = {round(value, 12) for _, value in points["Bias"]}
+    assert drawn == {round(row["value"], 12) for row in found.rows if row["quantity"] == "bias"}
+    text = str(spec)
+    assert "greedy …, better=2, arm 1" in text
+    assert "'title': 'epsilon'" in text
+    over_horizons = db.Study("other", found.study.cells, figure="methods")
+    assert "'title': 'horizon'" in str(over_horizons.run().plot().to_dict())
+
+
+def test_a_variable_may_be_words(tmp_path):
+    (tmp_path / "my.toml").write_text(
+        'x = "rule"\nfigure = "methods"\nhorizon = 20\nexperiments = 5\nruns = 5\nmethods = ["naive"]\n'
+        '[[cell]]\npolicy = "{rule}"\nworld = "normal(means=[1, 2], sds=[1, 1])"\n'
+        'grid.rule = ["ucb", "epsilon_greedy(epsilon=0.25)"]\n'
+    )
+    found = db.Study.from_toml(tmp_path / "my.toml").run()
+    text = str(found.plot().to_dict())
+    assert '["ucb", "epsilon_greedy(epsi\\u2026"][datum.value]' in text.replace("\\\\", "\\")
+    assert {cell.curve for cell in found.study.cells} == {"… in normal(means=[1, 2], sds=[1, 1])"}
+
+
+def test_rows_of_another_file_are_not_drawn(tmp_path):
+    found = study(tmp_path).run()
+    other = dataclasses.replace(found, study=study(tmp_path, label="changed {epsilon}"))
+    with pytest.raises(db.InputError, match=r"greedy(.|\n)*Run the study again"):
+        other.plot()
+
+
+@pytest.mark.parametrize("x", ["epsilo", "rule"])
+def test_a_variable_that_is_in_no_grid(tmp_path, x):
+    with pytest.raises(db.InputError, match=rf"line 3, x: there is no '{x}'(.|\n)*horizon or epsilon or better"):
+        study(tmp_path, x=x)
+
+
+def test_the_shipped_study_runs_and_is_drawn(tmp_path):
+    found = db.Study.shipped("rivals").with_settings(experiments=4, runs=5).run(tmp_path)
+    assert {row["quantity"] for row in found.rows} >= {"bias", "rmse", "coverage", "width"}
+    assert {row["method"] for row in found.rows} >= {"naive", "quoted", "auto", "aw_aipw", "batch_weighted"}
+    svg, png, _ = found.draw(tmp_path)
+    assert "Coverage of 95 % intervals" in svg.read_text()
+    assert png.read_bytes().startswith(b"\x89PNG")
