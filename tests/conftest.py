@@ -21,7 +21,7 @@ settings.load_profile("fixed")
 @pytest.fixture
 def in_steps(monkeypatch):
     """Whole batches are drawn at once also if they are small: what is true of small ones is tested sooner."""
-    monkeypatch.setattr("debandit.engine.steps.WORTH_A_STEP", 50)
+    monkeypatch.setattr("debandit.engine.experiment.WORTH_A_STEP", 50)
 
 
 def pytest_configure(config):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from debandit import worlds as worlds
     from debandit.checking import Fit as Fit
     from debandit.checking import check as check
+    from debandit.comparing import Comparison as Comparison
+    from debandit.comparing import compare as compare
     from debandit.debiasing import debias as debias
     from debandit.debiasing import debias_all as debias_all
     from debandit.errors import DebanditError as DebanditError
@@ -34,6 +36,8 @@ _MODULES = ("datasets", "estimators", "theory", "worlds")
 _HOMES = {  # of all other names that are not those of rules
     "check": "checking",
     "Fit": "checking",
+    "compare": "comparing",
+    "Comparison": "comparing",
     "debias": "debiasing",
     "debias_all": "debiasing",
     "DebanditError": "errors",

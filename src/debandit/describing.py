@@ -6,7 +6,7 @@ import numpy as np
 
 from debandit.engine.conditions import LARGE
 from debandit.errors import between, listed, printable
-from debandit.intervals import interval_of
+from debandit.intervals import chosen_interval
 from debandit.log import ExperimentLog
 from debandit.log_parts import Floats
 from debandit.policies import RULES
@@ -108,7 +108,7 @@ class Description(NamedTuple):
         needs = ((len(numbers), "0/1 rewards"), (len(arms), "two arms"))
         left = " and ".join(f"{count} that need{'s' * (count == 1)} {what}" for count, what in needs if count)
         suit = f"all {len(RULES)} rules suit{' but ' * bool(left)}{left}"
-        return f"world {world.name}: {why}; interval {interval_of(self.log).name}; {suit}"
+        return f"world {world.name}: {why}; interval {chosen_interval(self.log)[0]}; {suit}"
 
     def batches(self) -> str:
         """A table of users and shares batch by batch, of many batches the first and the last ones."""

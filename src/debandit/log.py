@@ -39,7 +39,7 @@ Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
+class LoggedRounds:
     """Who was pulled when, and what came of it."""
 
     arms: Ints  # index into the labels
@@ -76,7 +76,7 @@ class ExperimentLog:
     means: Floats  # NaN without a pull
     variances: Floats  # with divisor n, as in eq:mb-dist; NaN without a pull
     binary: bool  # all rewards are 0 or 1
-    rounds: Rounds | None
+    rounds: LoggedRounds | None
     batches: Batches | None
     metrics: dict[str, Metric]
     notes: tuple[str, ...] = ()  # what there is to say about how it was read
@@ -145,7 +145,7 @@ class ExperimentLog:
             means=told.means,
             variances=told.variances,
             binary=are_binary(values),
-            rounds=Rounds(index, values, recorded, sizes, others),
+            rounds=LoggedRounds(index, values, recorded, sizes, others),
             batches=None,
             metrics={name: summarised_metric(index, values, each, told) for name, each in others.items()},
         )
@@ -170,7 +170,7 @@ class ExperimentLog:
     ) -> "ExperimentLog":
         """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances.
 
-        Each of `metrics` has means, variances, and covariances with the reward.
+        Each of `metrics` has means, variances, and covariances with the reward; the last two may be None.
         """
         known = checked_labels(labels, given=True)
         told = checked_summaries(pulls, means, variances, binary)
@@ -256,7 +256,7 @@ class ExperimentLog:
         """Give the log its values; nobody can write to its arrays."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        inside = [vars(each) for each in values.values() if isinstance(each, (Rounds, Batches))]
+        inside = [vars(each) for each in values.values() if isinstance(each, (LoggedRounds, Batches))]
         parts = [*values.values(), *(part for each in inside for part in each.values())]
         metrics = [metric for part in parts if isinstance(part, dict) for metric in part.values()]
         for array in [

@@ -13,7 +13,7 @@ from debandit.settings import AVAILABLE
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _AT_ONCE = 2**16
-ENOUGH = 10  # pulls of an arm that are to be expected in a batch, so that having none tells something
+ENOUGH_PULLS = 10  # pulls of an arm that are to be expected in a batch, so that having none tells something
 
 
 def in_pieces(count: int) -> Iterator[slice]:
@@ -30,7 +30,10 @@ class Summaries(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """What is known of an outcome besides the reward, for each arm (and batch); divisor n, NaN without a pull."""
+    """What is known of an outcome besides the reward, for each arm (and batch); divisor n, NaN without a pull.
+
+    Tables of counts may say nothing of variances and covariances: then they are NaN everywhere.
+    """
 
     means: Floats
     variances: Floats
@@ -41,8 +44,8 @@ def checked_summaries(pulls: ArrayLike, means: ArrayLike, variances: ArrayLike |
     """One value of each for each row; 0/1 rewards need no variances, and their means are shares of the pulls."""
     if variances is None and not binary:
         raise InputError("rewards that are not 0/1 need variances", where="variances")
-    counts, centers = numbers(pulls, "pulls"), numbers(means, "means")
-    spreads = centers * (1 - centers) if variances is None else numbers(variances, "variances")
+    counts, centers = checked_numbers(pulls, "pulls"), checked_numbers(means, "means")
+    spreads = centers * (1 - centers) if variances is None else checked_numbers(variances, "variances")
     if counts.ndim != 1 or not counts.shape == centers.shape == spreads.shape:
         raise InputError("give one value for each arm (and batch)", where="pulls, means, variances")
     pulled = counts > 0
@@ -128,9 +131,9 @@ def _guessed_available(pulls: Ints, told: NDArray[np.bool_]) -> NDArray[np.bool_
     for arm in np.flatnonzero(told.any(axis=0)):
         rows = np.flatnonzero(told[:, arm])
         first, last = rows[0], rows[-1]
-        available[:first, arm] = not (sizes[:first] >= ENOUGH * pulls.shape[1]).any()
+        available[:first, arm] = not (sizes[:first] >= ENOUGH_PULLS * pulls.shape[1]).any()
         shared = pulls[last, arm] < sizes[last]
-        if shared and last + 1 < len(sizes) and pulls[last, arm] * sizes[last + 1] >= ENOUGH * sizes[last]:
+        if shared and last + 1 < len(sizes) and pulls[last, arm] * sizes[last + 1] >= ENOUGH_PULLS * sizes[last]:
             available[last + 1 :, arm] = False
     return available
 
@@ -168,16 +171,20 @@ def pooled_metric(rows: Summaries, metric: Metric, arms: Ints, told: Summaries) 
 
 
 def checked_metric(name: str, metric: Any, rows: Summaries) -> Metric:
-    """Means, variances and covariances with the reward, for each of these rows."""
+    """Means, variances and covariances with the reward, for each of these rows; the last two may be unknown."""
     where = f"metric {shorten(name)!r}"
     try:
         means, variances, covariances = metric
     except (TypeError, ValueError):
         what = "a metric has means, variances and covariances with the reward"
         raise InputError(what, where=where, remedy="Give three lists.") from None
-    found = Metric(*(numbers(part, where) for part in (means, variances, covariances)))
-    pulled = rows.pulls > 0
-    if any(part.shape != rows.pulls.shape or not np.isfinite(part[pulled]).all() for part in found):
+    unknown, pulled = np.full(rows.pulls.shape, np.nan), rows.pulls > 0
+    parts = (unknown if part is None else checked_numbers(part, where) for part in (means, variances, covariances))
+    found = Metric(*parts)
+    if any(
+        part.shape != pulled.shape or not (np.isfinite(part[pulled]).all() or (optional and np.isnan(part).all()))
+        for part, optional in zip(found, (False, True, True), strict=True)
+    ):
         raise InputError("give a finite value for each arm (and batch)", where=where)
     if (found.variances[pulled] < 0).any() or too_large(rows, found).any():
         what = "a variance is 0 or more, and a covariance at most the product of the standard deviations"
@@ -222,7 +229,7 @@ def in_order_of_appearance(codes: NDArray[Any], count: int) -> list[int]:
     return found
 
 
-def numbers(values: ArrayLike, where: str, *, copy: bool | None = True) -> Floats:
+def checked_numbers(values: ArrayLike, where: str, *, copy: bool | None = True) -> Floats:
     """Numbers, or a complaint."""
     try:
         return np.array(values, dtype=np.float64, copy=copy)
@@ -232,7 +239,7 @@ def numbers(values: ArrayLike, where: str, *, copy: bool | None = True) -> Float
 
 def checked_rewards(rewards: ArrayLike, *, copy: bool | None = True) -> Floats:
     """One finite number for each round."""
-    values = numbers(rewards, "rewards", copy=copy)
+    values = checked_numbers(rewards, "rewards", copy=copy)
     if values.ndim != 1 or len(values) == 0:
         raise InputError("rewards must be a list with one number for each round", where="rewards")
     bad = np.flatnonzero(~np.isfinite(values))
@@ -255,7 +262,7 @@ def checked_rewards(rewards: ArrayLike, *, copy: bool | None = True) -> Floats:
 
 def checked_metrics(metrics: Mapping[str, ArrayLike] | None, count: int, *, copy: bool | None) -> dict[str, Floats]:
     """The values of each metric, one finite number for each round."""
-    found = {str(name): numbers(values, "metrics", copy=copy) for name, values in (metrics or {}).items()}
+    found = {str(name): checked_numbers(values, "metrics", copy=copy) for name, values in (metrics or {}).items()}
     for name, values in found.items():
         if values.shape != (count,) or not np.isfinite(values).all():
             what = f"the metric {shorten(name)!r} needs a finite number for each of the {count:,} rounds"
@@ -265,7 +272,7 @@ def checked_metrics(metrics: Mapping[str, ArrayLike] | None, count: int, *, copy
 
 def checked_propensities(propensities: ArrayLike, count: int) -> Floats:
     """One probability for each round."""
-    values = numbers(propensities, "propensities")
+    values = checked_numbers(propensities, "propensities")
     if values.shape != (count,):
         raise InputError(
             f"propensities of shape {values.shape} for {count} rounds",

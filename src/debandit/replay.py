@@ -10,7 +10,7 @@ from debandit.policies.history import History
 from debandit.policies.policy import cannot_say
 
 FORCED = 1 - 1e-12  # a choice at least this likely was no choice
-NUMBERS_AT_ONCE = 2**22
+NUMBERS_AT_ONCE = 2**22  # rounds times arms
 
 
 def propensities(log: ExperimentLog, policy: Policy | str) -> Floats:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
-from debandit.intervals import BEYOND, Interval
-from debandit.log_parts import Metric
+from debandit.intervals import Interval
+from debandit.intervals.simulated import NULL_RUNS
+from debandit.metrics import MetricResult, metric_lines
 from debandit.settings import Settings, absence_notes
-from debandit.tables import Column, decimals_for, number, render
+from debandit.tables import Column, decimals_for, limits_text, number, render
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ _EFFECTIVE = Column("effective", "effective size", "count")
 
 _QUOTED_VALUES = ("quoted", "quoted_bias", "quoted_bias_se")
 _LIFT = ("lift", "lift_low", "lift_high")
-_VALUES = ("naive", "sd", *_QUOTED_VALUES, "bias", "bias_se", "corrected", "never_pulled")
+_VALUES = ("naive", "sd", *_QUOTED_VALUES, "bias", "bias_se", "corrected", "never_pulled", "pulls_cv")
 # the names that a row has for the parts of `Differences` and of `Winner`
 _OF_DIFFERENCES = {
     "difference": "naive",
@@ -55,12 +56,24 @@ _OF_DIFFERENCES = {
     "corrected_difference": "corrected",
     "difference_low": "low",
     "difference_high": "high",
+    "p_value": "p_value",
+    "p_adjusted": "p_adjusted",
     "lift": "lift",
     "lift_low": "lift_low",
     "lift_high": "lift_high",
 }
-_NOT_IN_VERSION_1 = (*_QUOTED_VALUES, "quoted_difference", "difference_low", "difference_high", *_LIFT)
+_P_VALUES = ("p_value", "p_adjusted")
+_NOT_IN_VERSION_1 = (
+    *(*_QUOTED_VALUES, "pulls_cv"),
+    *("quoted_difference", "difference_low", "difference_high", *_P_VALUES, *_LIFT),
+)
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
+
+_OF_P_VALUES = (
+    f"p-values: the share of up to {NULL_RUNS} runs without a difference to the control that are as extreme; "
+    "adjusted: by Holm."
+)
+UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
 
 _OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
 
@@ -104,6 +117,8 @@ class Differences(NamedTuple):
     corrected: Floats
     low: Floats  # limits of the difference
     high: Floats
+    p_value: Floats  # of no difference, by runs in worlds in which there is none; with a named control only
+    p_adjusted: Floats  # by Holm, for all arms together
     lift: Floats  # of the quoted means: what the arm has more than the other, as a share of it
     lift_low: Floats
     lift_high: Floats
@@ -133,6 +148,7 @@ class Debiased:
     bias_se: Floats
     corrected: Floats  # by that: for many experiments put together
     never_pulled: Floats  # share of the runs without a pull of the arm
+    pulls_cv: Floats  # the standard deviation of its pulls over the runs, divided by their mean
     runs: int
     stopped_because: str
     warnings: tuple[str, ...]
@@ -143,7 +159,7 @@ class Debiased:
     replays: Replays | None = None  # with the method rao-blackwell
     winner: Winner | None = None  # None with that method
     differences: Differences | None = None
-    metrics: dict[str, Metric] = field(default_factory=dict)  # of the log, as they are
+    metrics: dict[str, MetricResult] = field(default_factory=dict)  # outcomes besides the reward
 
     @property
     def low(self) -> Floats:
@@ -173,7 +189,8 @@ class Debiased:
         """The rows as a pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high)
+        others = {key: column for name, each in self.metrics.items() for key, column in each.columns(name).items()}
+        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high, **others)
 
     def __str__(self) -> str:
         settings, interval = self.settings, self.interval
@@ -192,11 +209,13 @@ class Debiased:
             *([_OF_LEADER] if self._winner_has_limits else ()),
             *([""] if self._has_quoted else ()),
             *self._comparison_lines(),
+            *metric_lines(self.labels, self.pulls.astype(np.float64), self.metrics),
             printable(f"{self.runs:,} runs{fitted}, seed {settings.seed}; {self.stopped_because}."),
         ]
         if interval.name != "none":
             lines += map(printable, str(interval).split("\n"))
-        lines += [f"note: {printable(note)}" for note in (*interval.notes, *absence_notes(settings.absent))]
+        notes = (*interval.notes, *self._unstable(), *absence_notes(settings.absent))
+        lines += [f"note: {printable(note)}" for note in notes]
         if self.replays:
             walks, steps, acceptance, _ = self.replays
             lines.append(
@@ -204,6 +223,17 @@ class Debiased:
                 "accepted; the second half counts."
             )
         return "\n".join([*lines, *(f"warning: {printable(warning)}" for warning in self.warnings)])
+
+    def _unstable(self) -> list[str]:
+        """What pulls that vary much from run to run mean for textbook intervals."""
+        largest = np.nanmax(self.pulls_cv, initial=0.0)
+        if self.interval.name == "none" or not largest > UNSTABLE:
+            return []
+        arm = shorten(self.labels[int(np.nanargmax(self.pulls_cv))])
+        return [
+            f"in the runs the pulls of {arm} have a standard deviation of {100 * largest:.0f} % of their mean; plain "
+            "intervals and tests (wald) are proved to hold only where pulls hardly vary"
+        ]
 
     @property
     def _has_quoted(self) -> bool:
@@ -228,13 +258,15 @@ class Debiased:
         return self.winner is not None and not math.isnan(self.winner.low)
 
     def _comparison_lines(self) -> list[str]:
-        """A table of differences, if there is a named control, and the winner."""
+        """A table of differences to the named control, or the best arm minus the second, and the winner."""
         lines = []
         if self.differences and self.settings.control is not None:
             title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
             lines += [title, "", self._table_of_differences(self.differences), ""]
-            if self.interval.name not in ("none", "wald") and np.isnan(self.differences.low).all():
-                lines += [BEYOND, ""]
+            if not np.isnan(self.differences.p_value).all():
+                lines += [_OF_P_VALUES, ""]
+        elif self.differences and self.winner:
+            lines += self._best_minus_second(self.differences, self.labels.index(self.winner.arm))
         if self.winner:
             arm, *values = self.winner[:5]
             naive, bias, error, corrected = (number(value, self._decimals()) for value in values)
@@ -245,6 +277,15 @@ class Debiased:
             lines += [printable(said), ""]
         return lines
 
+    def _best_minus_second(self, differences: Differences, best: int) -> list[str]:
+        low, high = differences.low[best], differences.high[best]
+        if math.isnan(low):
+            return []
+        quoted, limits = number(differences.quoted[best], self._decimals()), limits_text(low, high, self._decimals())
+        arm, second = (shorten(label, 200) for label in (self.labels[best], differences.to[best]))
+        said = f"{arm} minus {second}, the best-looking arm minus the second: quoted {quoted}"
+        return [printable(f"{said}, {100 * self.interval.level:g} % interval {limits}."), ""]
+
     def _table_of_differences(self, differences: Differences) -> str:
         level = f"{100 * self.interval.level:g} %"
         pairs = {
@@ -253,13 +294,18 @@ class Debiased:
         }
         shown = {key: pair for key, pair in pairs.items() if not np.isnan(pair[1]).all()}
         rows = [
-            row | {key: (low[k], high[k]) for key, (_, low, high) in shown.items()}
+            row
+            | {key: (low[k], high[k]) for key, (_, low, high) in shown.items()}
+            | {"p": _p_text(differences.p_value[k]), "adjusted": _p_text(differences.p_adjusted[k])}
             for k, row in enumerate(self.rows())
             if row["arm"] != row["compared_with"]
         ]
         columns = [*_DIFFERENCES]
         if "limits" in shown:
             columns.append(Column("limits", shown["limits"][0], "interval"))
+        several = np.isfinite(differences.p_value).sum() > 1
+        columns += [Column("p", "p-value", "text")] * bool(np.isfinite(differences.p_value).any())
+        columns += [Column("adjusted", "adjusted", "text")] * bool(several)
         if not np.isnan(differences.lift).all():
             columns.append(Column("lift", "lift", "number"))
         if "lift_limits" in shown:
@@ -363,8 +409,8 @@ class Debiased:
             differences=winner
             and Differences(tuple(str(arm["compared_with"]) for arm in arms), *map(column, _OF_DIFFERENCES)),
             metrics={
-                str(name): Metric(*(np.array(metric[key], dtype=np.float64) for key in Metric._fields))
-                for name, metric in document.get("metrics", {}).items()
+                str(name): MetricResult.of_document(each, len(arms))
+                for name, each in document.get("metrics", {}).items()
             },
         )
 
@@ -377,6 +423,12 @@ def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Inter
         return Interval("none", 0.95, low, high, "", "", ())
     texts = (str(found["chosen"]), str(found["known"]), tuple(map(str, found["notes"])))
     return Interval(str(found["name"]), float(found["level"]), low, high, *texts)
+
+
+def _p_text(p: float) -> str:
+    """The p-value as it is printed; more runs could make the least one smaller."""
+    least = 2 / (1 + NULL_RUNS)
+    return "–" if math.isnan(p) else f"< {least:.3f}" if p <= least else f"{p:.3f}"
 
 
 def _winner(found: dict[str, Any]) -> Winner:

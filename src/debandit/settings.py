@@ -24,7 +24,7 @@ from debandit.errors import InputError, listed, quoted, shorten
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-INTERVALS = ("auto", "pooled-t", "binary", "two-part", "wald", "none")
+INTERVALS = ("auto", "pooled-t", "binary", "two-part", "simulated", "wald", "none")
 MISSING = ("refuse", "drop")  # of `read_log`
 AVAILABLE = ("auto", "all")  # likewise, and of `ExperimentLog.from_batches`
 PERIODS = ("hour", "day", "week")

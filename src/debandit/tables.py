@@ -61,7 +61,7 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return "*" if value else ""
     if role == "interval":
         low, high = value
-        return _limits(low, high, decimals)
+        return limits_text(low, high, decimals)
     if value is None or not math.isfinite(value):
         return "–"
     if role == "count":
@@ -80,7 +80,8 @@ def number(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"  # a zero has no sign
 
 
-def _limits(low: float, high: float, decimals: int) -> str:
+def limits_text(low: float, high: float, decimals: int) -> str:
+    """Limits in words."""
     if math.isnan(low):
         return "–"
     below, above = (_cell(limit, "number", decimals) for limit in (low, high))

@@ -56,8 +56,8 @@ def test_debias(trial):
     titles = "arm pulls naive mean quoted mean ± MC s.e. corrected mean 95 % interval"
     assert lines[2].split() == titles.split()
     assert [line.split()[:3] for line in lines[4:6]] == [["A", "91", "1.479"], ["B", "9", "0.706"]]
-    assert "seed 1" in lines[13]
-    assert "pooled-t, centred on the observed mean (auto: " in lines[14]
+    assert "seed 1" in lines[15]
+    assert "pooled-t, centred on the observed mean (auto: " in lines[16]
 
 
 def test_intervals(trial):
@@ -121,6 +121,24 @@ def test_debias_to_json_matches_the_library(trial):
     written = debandit.Debiased.from_json(trial.parent / "r.json")
     log = debandit.read_log(trial, arm="drug", reward="response")
     assert str(written) == str(debandit.debias(log, debandit.UCB(), world="efron", runs=2000)) == result.stdout.rstrip()
+
+
+def test_compare(trial):
+    folder = trial.parent
+    options = ("--arm", "drug", "--reward", "response", "--policy", "uniform", "--runs", 100, "--seed", 2)
+    more = ("--support=-9,9", "--control", "B", "--json", "c.json", "--plot", "c.svg")
+    result = run("compare", "trial.csv", *options, *more, cwd=folder)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "2 arms, 100 rounds; rule uniform"
+    assert lines[4].split() == ["method", "estimate", "s.e.", "95", "%", "interval"]
+    assert "A minus B" in lines
+    assert "Not possible here:" in lines
+    log = debandit.read_log(trial, arm="drug", reward="response")
+    ours = debandit.compare(log, "uniform", runs=100, seed=2, support=(-9, 9), control="B")
+    assert result.stdout.rstrip("\n") == str(ours)
+    assert json.loads((folder / "c.json").read_text())["rows"] == ours.rows()
+    assert "confidence sequence" in (folder / "c.svg").read_text()
 
 
 def test_simulate():
@@ -252,6 +270,15 @@ def test_help_loads_no_numba():
         (["debias", "trial.csv", "--policy", "ucb", "--arms", "A,\x1b[31mB"], 2, ["'B' is in the log"]),
         (["debias", "trial.csv", "--policy", "ucb", "--runs", "1000000000000"], 2, ["1,000,000,000"]),
         (["debias", ".", "--policy", "ucb"], 2, ["directory"]),
+        (["compare", "trial.csv"], 2, ["Missing option '--policy'"]),
+        (["compare", "none.csv", "--policy", "ucb"], 2, ["none.csv", "no such file"]),
+        (["compare", "trial.csv", "--policy", "ucb", "--support", "1"], 2, ["--support", "two numbers"]),
+        (["compare", "trial.csv", "--policy", "ucb", "--support", "5,1"], 2, ["support", "(0, 100)"]),
+        (["compare", "trial.csv", "--policy", "ucb", "--plot", "c.txt"], 2, ["--plot", "'c.txt'", ".svg, .png, .pdf"]),
+        (["compare", "trial.csv", "--policy", "ucb", "--plot", "no/c.svg"], 2, ["cannot write", "no/c.svg"]),
+        (["compare", "trial.csv", "--policy", "ucb", "--json", "trial.csv"], 2, ["--json", "this is the log"]),
+        (["compare", "trial.csv", "--policy", "ucb", "--control", "C"], 2, ["there is no arm 'C'"]),
+        (["compare", "trial.csv", "--policy", "etc(pulls=20)"], 1, ["etc(pulls=20)", "round"]),
         (["demo", "--save", "trial.csv"], 2, ["it would be lost"]),
         (["simulate", "--policy", "ucb", "--world", "normal", "--horizon", "9"], 2, ["normal needs means, sds"]),
         (["simulate", "--policy", "ucb", "--world", "gaussian", "--horizon", "9"], 2, ["bernoulli(means=...)"]),
@@ -261,7 +288,7 @@ def test_help_loads_no_numba():
 def test_mistakes_are_explained(trial, arguments, code, expected):
     columns = ["--arm", "drug", "--reward", "response"]
     plain = arguments in (["debias", "none.csv", "--policy", "ucb"], ["debias", "trial.csv", "--policy", "ucb"])
-    extra = [] if plain or arguments[0] != "debias" else columns
+    extra = [] if plain or arguments[0] not in ("debias", "compare") else columns
     text = fails(code, *arguments, *extra, cwd=trial.parent)
     for part in expected:
         assert part in text

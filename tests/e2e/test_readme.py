@@ -53,6 +53,7 @@ def directory(tmp_path_factory):
         ("docs/logs.md", 2),
         ("docs/intervals.md", 1),
         ("docs/worlds.md", 1),
+        ("docs/compare.md", 2),
     ],
 )
 def test_console_blocks(directory, name, least):
@@ -77,11 +78,12 @@ def test_python_blocks(directory):
         assert "corrected mean" in execute([sys.executable, "-c", block], directory)
 
 
-def test_the_page_on_datasets(directory):
-    """Its Python prints what it shows, for every dataset of which only counts are known."""
-    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "count"), [("datasets", 3), ("metrics", 1)])
+def test_python_prints_what_is_shown(directory, name, count):
+    """On the page on datasets, for every one of which only counts are known."""
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == count
     for code, shown in blocks:
         assert execute([sys.executable, "-c", code], directory).rstrip() == shown.rstrip()
 

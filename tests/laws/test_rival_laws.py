@@ -76,12 +76,18 @@ DRIFT = np.array([0.0, 0.5, 1.5, 3.0])
 def test_batch_weights_are_unbiased_whatever_the_drift():
     means = DRIFT[:, None] + [0.3, 0.0] * np.array([1, 1, -1, -1])[:, None]  # the better arm changes, too
     logs = list(drifting_logs(3000, means, seed=7))
-    value, se = batch_weighted(logs)
+    value, se, low, high = batch_weighted(logs)
     errors = value - means.mean(axis=0)
     assert np.abs(means_z(errors)).max() < Z
     assert np.abs(means_z(naive(logs).value - means.mean(axis=0))).min() > Z  # control: plain means
     assert np.abs(means_z(errors**2 - se**2)).max() < Z  # se^2 is unbiased, too
     assert np.abs(means_z(errors**2 - naive(logs).se ** 2)).min() > Z  # control
+    tolerance = Z * np.sqrt(0.05 * 0.95 / len(logs))
+    assert (np.abs(((low <= value - errors) & (value - errors <= high)).mean(axis=0) - 0.95) < tolerance).all()
+    plain = naive(logs)
+    assert (
+        np.mean(np.abs(plain.value - (value - errors)) < 1.96 * plain.se, axis=0) < 0.95 - tolerance
+    ).all()  # control
 
 
 def test_batched_ols_has_its_level_whatever_the_drift():

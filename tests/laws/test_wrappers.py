@@ -11,7 +11,7 @@ import pytest
 from catalogue import OTHERS, RULES, WORLDS, Z, replayed, z_scores
 
 import debandit as db
-from debandit.engine import steps
+from debandit.engine import experiment
 from debandit.policies.history import History
 from debandit.theory.dynamic import exact_two_arms
 
@@ -265,9 +265,9 @@ def test_steps_of_whole_batches_are_the_rounds(wrapped, monkeypatch):
     policy = STEPPED[wrapped]
     worlds = [db.worlds.Bernoulli([0.3, 0.5, 0.45])] + [NORMAL] * (not policy.binary_rewards)
     for place in worlds:
-        monkeypatch.setattr(steps, "WORTH_A_STEP", 50)
+        monkeypatch.setattr(experiment, "WORTH_A_STEP", 50)
         fast = db.simulate(policy, place, horizon=300, runs=4000, seed=8)
-        monkeypatch.setattr(steps, "WORTH_A_STEP", 10**9)
+        monkeypatch.setattr(experiment, "WORTH_A_STEP", 10**9)
         slow = db.simulate(policy, place, horizon=300, runs=20_000, seed=9)
 
         def moments(runs):

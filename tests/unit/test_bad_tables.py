@@ -429,9 +429,9 @@ def test_arrow_files_say_how_large_they_will_be(tmp_path, monkeypatch, opened, c
     table = pa.table({"arm": np.arange(100_000) % 2 + 0.0, "reward": np.zeros(100_000)})
     with opened(tmp_path / "table", table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
         writer.write_table(table)
-    monkeypatch.setattr("debandit.readers.sources._MOST_UNPACKED", 1_600_000)
+    monkeypatch.setattr("debandit.readers.formats._MOST_UNPACKED", 1_600_000)
     assert read(tmp_path / "table").log.horizon == 100_000
-    monkeypatch.setattr("debandit.readers.sources._MOST_UNPACKED", 1_599_999)
+    monkeypatch.setattr("debandit.readers.formats._MOST_UNPACKED", 1_599_999)
     message = refused(tmp_path / "table")
     assert "a piece of 1,600,000 bytes when unpacked" in message
     assert "smaller pieces" in message

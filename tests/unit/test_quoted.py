@@ -11,6 +11,7 @@ from debandit.debiasing.running import stacks
 from debandit.engine import spread
 from debandit.engine.places import LEADS, NOWHERE, REST, SECOND, Places
 from debandit.engine.runs import TOTALS
+from debandit.intervals import pooled_t_difference, sample_of
 from debandit.policies import as_policy
 from debandit.settings import checked_options
 
@@ -155,9 +156,11 @@ def test_differences_lift_and_the_winner_have_limits_in_short_logs(log, tmp_path
     assert lift.lift_low[1] < 2.3 / 1.1 - 1 < lift.lift_high[1]
 
 
-def test_long_logs_have_none_and_say_so():
+def test_long_logs_have_simulated_ones():
     runs = db.simulate("ucb", db.worlds.Normal([1.0, 1.2], [1, 1]), horizon=301, runs=1, seed=1, paths=True)
-    result = db.debias(runs.log(0), "ucb", runs=200, control="1")
-    assert np.isnan(result.differences.low).all()
-    assert np.isnan(result.winner.low)
-    assert "hold for up to 300 rounds only" in str(result)
+    found = db.debias(runs.log(0), "ucb", runs=200, control="1")
+    sample = sample_of(runs.log(0))
+    closed = pooled_t_difference(sample, [0, 0], 0.95)
+    assert found.differences.low[1] < found.differences.naive[1] < found.differences.high[1]
+    assert found.differences.low[1] != closed.low[0, 1]
+    assert found.winner.low < found.winner.naive < found.winner.high

@@ -9,7 +9,7 @@ from scipy import stats
 from debandit.engine.compiled.jit import OPTIONS
 from debandit.engine.compiled.lanes import next_bits, normal_pair, seed_lane
 from debandit.engine.compiled.layout import LANES, WORDS
-from debandit.engine.streams import stream_keys
+from debandit.engine.experiment import stream_keys
 
 kernel = numba.njit(**OPTIONS)
 

@@ -14,10 +14,12 @@ from debandit.estimators import (
     batch_weighted,
     batched_ols,
     confidence_sequence,
+    ipw,
     naive,
     sequences,
     w_decorrelation,
 )
+from debandit.replay import path_chances
 
 ARMS = [0, 1, 2, 2, 1, 2, 2, 0, 2, 2, 1, 2]
 REWARDS = [1, 0, 2, 1, 0.5, 1.5, 2.5, 0, 1, 2, 1.5, 3]
@@ -64,6 +66,23 @@ def test_aw_aipw_of_lists_and_runs_is_that_of_the_single_logs(weights):
     single = np.array([aw_aipw(log, GREEDY, weights=weights) for log in logs]).swapaxes(0, 1)
     for together in (aw_aipw(logs, GREEDY, weights=weights), aw_aipw(runs, weights=weights)):
         np.testing.assert_allclose(together, single, rtol=1e-10)
+
+
+def test_propensities_may_be_given():
+    """Those of the rule, replayed once, serve all estimators that weight by them, of logs and of runs."""
+    runs = db.simulate(GREEDY, db.worlds.Normal([1, 1.5, 0], [1, 1, 2]), horizon=30, runs=10, seed=5, paths=True)
+    arms, rewards = runs.paths()
+    chances = path_chances(arms, rewards, GREEDY, 3)
+    pulled = np.take_along_axis(chances, arms[..., None].astype(int), axis=2)[..., 0]
+    for estimator in (ipw, aipw):
+        np.testing.assert_array_equal(estimator(runs, propensities=pulled), estimator(runs))
+        np.testing.assert_allclose(estimator(runs.log(3), propensities=pulled[3]).value, estimator(runs).value[3])
+        for wrong in (pulled[:, :5], np.where(pulled < 1, 0, pulled), chances):
+            with pytest.raises(db.InputError, match="numbers above 0"):
+                estimator(runs, propensities=wrong)
+    np.testing.assert_array_equal(aw_aipw(runs, propensities=chances), aw_aipw(runs))
+    with pytest.raises(db.InputError, match="shape"):
+        aw_aipw(runs, propensities=chances[0])
 
 
 def test_aw_aipw_in_the_log_s_own_batches():
@@ -169,23 +188,50 @@ TABLE = db.ExperimentLog.from_batches(
 @pytest.mark.parametrize("log", [BATCHED, TABLE], ids=["rounds", "table"])
 def test_batch_weighted_by_hand(log):
     """A: .6 * 2 + .4 * 5, B: .6 * 2 + .4 * 8; the single pull of A borrows the variance 1 of the first batch."""
-    value, se = batch_weighted(log)
+    value, se, low, high = batch_weighted(log)
     np.testing.assert_allclose(value, [3.2, 4.4])
     np.testing.assert_allclose(se**2, [0.36 / 3 + 0.16, 0.36 * 4 / 3 + 0.16 * 4 / 3])
+    # Satterthwaite: (a + b)^2 / (a^2 / f + b^2 / g); all of A comes from the two degrees of its first batch
+    parts = np.array([[0.12, 0.16], [0.48, 0.16 * 4 / 3]])
+    half = stats.t.ppf(0.975, parts.sum(axis=1) ** 2 / (parts**2 / 2).sum(axis=1)) * se
+    np.testing.assert_allclose([low, high], [value - half, value + half])
+    assert (half > 1.3 * stats.norm.ppf(0.975) * se).all()  # so few pulls are not normal
     assert batch_weighted([log, log]).value.shape == (2, 2)
+
+
+def test_one_batch_has_the_interval_of_student():
+    rewards = [2.0, 3.1, 1.9, 2.2, 3.3]
+    log = db.ExperimentLog(["new"] * 5 + ["old"] * 2, [*rewards, 0, 1], batches=[1] * 7)
+    found = batch_weighted(log, alpha=0.1)
+    low, high = stats.ttest_1samp(rewards, 0).confidence_interval(0.9)
+    np.testing.assert_allclose([found.low[0], found.high[0]], [low, high])
+
+
+def test_a_starved_arm_has_no_estimate_and_the_others_have():
+    log = db.ExperimentLog(list("AABBCCAABBC"), [0, 1, 2, 3, 4, 6, 1, 2, 5, 6, 7], batches="xxxxxxyyyyy")
+    alone = db.ExperimentLog(list("AABBAABB"), [0, 1, 2, 3, 1, 2, 5, 6], batches="xxxxyyyy")
+    found = batched_ols(log, control="A")
+    np.testing.assert_array_equal(found.value[:2], batched_ols(alone, control="A").value)
+    assert np.isnan([part[2] for part in found]).all()
+    with pytest.raises(db.Refused, match="the arm 'C' has only one pull"):
+        batched_ols(log, control="C")
+    absent = db.ExperimentLog(list("AABBCAABB"), [0, 1, 2, 3, 4, 1, 2, 5, 6], batches="xxxxxyyyy")
+    found = batch_weighted(absent)
+    np.testing.assert_allclose(found.value, [0.5 * 5 / 9 + 1.5 * 4 / 9, 2.5 * 5 / 9 + 5.5 * 4 / 9, np.nan])
+    assert np.isnan([part[2] for part in found]).all()
 
 
 def test_what_batchwise_estimators_refuse():
     for estimate in (batch_weighted, lambda log: batched_ols(log, control="A")):
         with pytest.raises(db.InputError, match=r"what its batches were(.|\n)*batch="):
             estimate(GREEDY_LOG)
-    empty = db.ExperimentLog(list("ABAA"), [1, 0, 1, 1], batches="xxyy")
-    with pytest.raises(db.Refused, match=r"the arm 'B' has no pull in the batch '2'(.|\n)*batch_weighted needs a pull"):
+    empty = db.ExperimentLog(list("AABB"), [1, 0, 1, 1], batches="xxyy")
+    with pytest.raises(db.Refused, match=r"the arm 'B' has no pull in the batch '1' \(2 such(.|\n)*needs a pull"):
         batch_weighted(empty)
-    named = db.ExperimentLog.from_batches(["mon", "mon", "tue"], "ABA", [3, 3, 4], [1, 0, 0.5], binary=True)
-    with pytest.raises(db.Refused, match="the arm 'B' has no pull in the batch 'tue'"):
+    named = db.ExperimentLog.from_batches(["mon", "tue"], "AB", [3, 4], [1, 0.5], binary=True)
+    with pytest.raises(db.Refused, match="the arm 'B' has no pull in the batch 'mon'"):
         batch_weighted(named)
-    with pytest.raises(db.Refused, match=r"'A' has only one pull in the batch '2'(.|\n)*two pulls of every arm"):
+    with pytest.raises(db.Refused, match=r"'A' has only one pull in the batch '2'(.|\n)*two pulls of an arm"):
         batched_ols(BATCHED, control="A")
     constant = db.ExperimentLog(list("AAABBB"), [0.1] * 6, batches="xxxxxx")  # rounding makes no variance
     with pytest.raises(db.Refused, match=r"batch '1': .*do not vary"):

@@ -162,8 +162,6 @@ def test_metrics_of_counts_are_those_of_the_rows(batch):
 def test_metrics_that_make_no_sense_are_refused():
     table = counts_of(SCALE)
     named = {"pulls": "users", "sum": "total", "squares": "squares", "batch": "day", "metrics": ["revenue"]}
-    with pytest.raises(db.errors.InputError, match="no column 'revenue_products'"):
-        db.read_log(table.drop(columns="revenue_products"), **named)
     with pytest.raises(db.errors.InputError, match="too far from the product of the sums"):
         db.read_log(table.assign(revenue_products=1e6), **named)
     with pytest.raises(db.errors.InputError, match="column 'revenue' is missing"):
@@ -179,8 +177,8 @@ def test_metrics_survive_the_result(tmp_path):
     result = db.debias(log, "epsilon_greedy(epsilon=0.4)", runs=100, interval="none")
     result.to_json(tmp_path / "result.json")
     again = db.Debiased.from_json(tmp_path / "result.json")
-    for part, other in zip(again.metrics["revenue"], log.metrics["revenue"], strict=True):
-        np.testing.assert_array_equal(part, other)
+    for name, part in log.metrics["revenue"]._asdict().items():
+        np.testing.assert_array_equal(getattr(again.metrics["revenue"], name), part)
     assert db.debias(db.read_log(SCALE, time="none"), "uniform", runs=100, force=True).metrics == {}
 
 

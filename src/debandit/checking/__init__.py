@@ -113,11 +113,11 @@ def p_of_choices(log: ExperimentLog, policy: Policy, seed: int = 0) -> float:
 
 def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | None:
     """What the batches or the rounds say, whichever suit; None if neither are known, or the rule cannot say."""
-    batches = compare_batches(log, policy, most)
-    if batches is not None:
-        return _look_at_batches(batches, log, policy, np.random.default_rng(seed))
+    rng, tabled = np.random.default_rng(seed), log.batches is not None and policy.by_totals
+    if tabled or (log.rounds is not None and policy.in_large_batches(len(log.labels), log.horizon)):
+        return _look_at_batches(compare_batches(log, policy, most), log, policy, rng)
     rounds = compare_choices(log, policy, most)
-    return None if rounds is None else _look_at_rounds(rounds, log, policy, np.random.default_rng(seed))
+    return None if rounds is None else _look_at_rounds(rounds, log, policy, rng)
 
 
 def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.random.Generator) -> Looked:
@@ -170,8 +170,15 @@ def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Coun
             *of_rewards(rewards),
         ),
         warnings=tuple(reward_warnings(rewards)),
-        notes=(*absence_notes(absent_of(policy, log)), *doubted_absences(policy, log)),
+        notes=_notes(log, policy),
     )
+
+
+def _notes(log: ExperimentLog, policy: Policy) -> tuple[str, ...]:
+    """What to say about arms that were not available in every batch."""
+    if log.batches is None:
+        return ()
+    return (*absence_notes(absent_of(policy, log, log.batches)), *doubted_absences(policy, log, log.batches))
 
 
 __all__ = ["Fit", "check", "check_before_debiasing", "p_of_choices"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.checking.chosen import IMPOSSIBLE, NUMBERS_AT_ONCE, among_highest
+from debandit.checking.chosen import IMPOSSIBLE, among_highest
 from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
 from debandit.engine.conditions import Conditions
@@ -19,7 +19,7 @@ from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.policies import Policy
-from debandit.replay import forced
+from debandit.replay import NUMBERS_AT_ONCE, forced
 
 
 class BatchCounts(NamedTuple):
@@ -62,20 +62,15 @@ class BatchCounts(NamedTuple):
         return np.asarray(self.odd.any(axis=1))
 
 
-def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts | None:
-    """Batches of a log beside the rule's chances; None if there are none, or the rule goes by more than totals.
+def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts:
+    """Batches of a log beside the chances of a rule that goes by totals.
 
-    Of the rounds of a log only large batches are looked at in this way. Of a randomised rule at most so many batches
-    are, evenly spaced ones. The batch in which a uniform warm-up ends is left out, for its counts have two sources.
+    Of a randomised rule at most this many batches are looked at, evenly spaced ones. The batch in which a uniform
+    warm-up ends is left out, for its counts have two sources.
     """
     arm_count, horizon = len(log.labels), log.horizon
     conditions = policy.conditions(arm_count, horizon)
-    if not (policy.by_totals and len(conditions.ends)) or (log.batches is None and not conditions.in_large_batches):
-        return None
-    table = _table(log, conditions)
-    if table is None:
-        return None
-    counts, sums = table
+    counts, sums = _table(log, conditions)
     count = min(len(counts), NUMBERS_AT_ONCE // arm_count, most if policy.randomised else len(counts))
     chosen = np.unique(np.linspace(0, len(counts) - 1, count).astype(np.int64))
     if 0 < conditions.uniform < horizon and conditions.uniform not in conditions.ends:
@@ -83,7 +78,7 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     before = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])[chosen]
     heard = np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[chosen]
     known = np.append(0, conditions.ends)[chosen]
-    prescribed = _prescribed(conditions, horizon, chosen, before)
+    prescribed = _prescribed_in_batches(conditions, horizon, chosen, before)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
     chances, scores = _answers(policy, conditions, present, known, before, heard, horizon)
     means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
@@ -91,12 +86,11 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     return BatchCounts(len(counts), chosen, names, counts[chosen], prescribed, chances, scores, before, means)
 
 
-def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats] | None:
+def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats]:
     """Pulls and sums of each batch and arm (batches, K)."""
     if log.batches is not None:
         return log.batches.pulls, log.batch_sums
-    if log.rounds is None:
-        return None
+    assert log.rounds is not None
     shape = len(conditions.ends), len(log.labels)
     counts, sums = np.zeros((2, shape[0] * shape[1]))
     for piece in in_pieces(log.horizon):
@@ -107,7 +101,7 @@ def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats] | 
     return counts.reshape(shape).astype(np.int64), sums.reshape(shape)
 
 
-def _prescribed(conditions: Conditions, horizon: int, chosen: Ints, before: Ints) -> Ints:
+def _prescribed_in_batches(conditions: Conditions, horizon: int, chosen: Ints, before: Ints) -> Ints:
     """The prescribed pulls (n, K) of these batches."""
     place, prescribed = {batch: i for i, batch in enumerate(chosen.tolist())}, np.zeros(before.shape, np.int64)
     for here in stretches(conditions, horizon):

@@ -10,11 +10,11 @@ from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
 from debandit.policies.history import History
+from debandit.replay import NUMBERS_AT_ONCE
 
 if TYPE_CHECKING:
     from debandit.checking.batch_counts import BatchCounts
 
-NUMBERS_AT_ONCE = 2**22  # rounds times arms
 IMPOSSIBLE = 1e-15  # quadrature knows no smaller probabilities
 SAME = 1e-9  # relative; other programs add up means in another order, and their ties are not ours to the last bit
 
@@ -33,7 +33,7 @@ class Choices(NamedTuple):
     @property
     def logged(self) -> Floats:
         """P(logged arm | the past)."""
-        return _at(self.chances, self.arms)
+        return self.chances[np.arange(len(self.arms)), self.arms]
 
     @property
     def impossible(self) -> NDArray[np.bool_]:
@@ -69,10 +69,6 @@ def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Cho
     pulls = history.pulls
     means = np.where(pulls > 0, history.sums / np.maximum(pulls, 1), np.nan)
     return Choices(rounds, arms[rounds], np.append(-1, arms)[rounds], *answer, pulls, means)
-
-
-def _at(values: Floats, arms: Ints) -> Floats:
-    return values[np.arange(len(arms)), arms]
 
 
 def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> str:

@@ -15,6 +15,7 @@ from debandit.cli.options import (
     log_file,
     log_of,
     policy_of,
+    read_pair,
     settings,
     where_to_work,
 )
@@ -52,19 +53,68 @@ def debias(
     from debandit.debiasing import debias as run
     from debandit.debiasing.cases import totals_enough
     from debandit.executors import chosen
-    from debandit.files import check_target
     from debandit.worlds import as_bootstrap
 
     made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
     checked, _ = checked_options({"world": bootstrap, **options})
     data = log_of(log, columns, batched=made_by.needs_batches, enough=totals_enough(made_by, checked))
-    if json_path is not None and check_target(json_path) in _files(log, columns):
-        raise InputError("this is the log; the result would replace it", where="--json", remedy="Name another file.")
+    _check_targets({"--json": json_path}, log, columns)
     with chosen(workers, cluster) as executor:
         result = run(data, made_by, world=bootstrap, executor=executor, **options)
     click.echo(str(result))
     if json_path is not None:
         result.to_json(json_path)
+
+
+@click.command(cls=WithListing)
+@log_and_policy
+@settings("world", "runs", "unseen", "interval", "level", "control", "control_variates", "seed", "force")
+@click.option(
+    "--support",
+    metavar="LOW,HIGH",
+    callback=read_pair,
+    help="Between which every reward must lie; a confidence sequence needs it unless rewards are 0/1.",
+)
+@where_to_work
+@click.option("--json", "json_path", metavar="PATH", help="Write everything there, too.")
+@click.option("--plot", "plot_path", metavar="PATH", help="Draw everything there: a file .svg, .png or .pdf.")
+def compare(
+    log: tuple[str, ...],
+    columns: Columns,
+    policy: str,
+    world: str,
+    workers: int | None,
+    cluster: str | None,
+    json_path: str | None,
+    plot_path: str | None,
+    **options: Any,
+) -> None:
+    """Put all methods side by side: debias and its rivals.
+
+    For each arm what every method says of its mean: naive, quoted, corrected, Rao-Blackwell, IPW, AIPW, AW-AIPW,
+    W-decorrelation, batch-weighted means, confidence sequences; with --control also differences, and batched OLS. It
+    says what each assumes, why one is not possible for this log, and which one is recommended, where that was measured.
+    The log and its options are those of debias.
+    """
+    from debandit.comparing import compare as run
+    from debandit.executors import chosen
+    from debandit.plots import checked_picture
+    from debandit.worlds import as_bootstrap
+
+    made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
+    given = {name: value for name, value in options.items() if name != "support"}
+    checked_options({"world": bootstrap, **given})
+    if plot_path is not None:
+        checked_picture(plot_path, "--plot")
+    data = log_of(log, columns, batched=made_by.needs_batches)
+    _check_targets({"--json": json_path, "--plot": plot_path}, log, columns)
+    with chosen(workers, cluster) as executor:
+        found = run(data, made_by, world=bootstrap, executor=executor, **options)
+    click.echo(str(found))
+    if json_path is not None:
+        found.to_json(json_path)
+    if plot_path is not None:
+        found.save_plot(plot_path)
 
 
 @click.command(cls=WithRules)
@@ -100,6 +150,15 @@ def describe(log: tuple[str, ...], columns: Columns) -> None:
     _echo_command(f'  debandit debias {words} --policy "{rule}"')
     if found.log.rounds is not None and found.log.batch_sizes is None:
         _echo_command(f"If you do not know it: debandit identify {words}")
+
+
+def _check_targets(targets: dict[str, str | None], log: tuple[str, ...], columns: Columns) -> None:
+    """Refuse to write where nothing can be written, or over the log, before any work is done."""
+    from debandit.files import check_target
+
+    for option, path in targets.items():
+        if path is not None and check_target(path) in _files(log, columns):
+            raise InputError("this is the log; the result would replace it", where=option, remedy="Name another file.")
 
 
 def _files(log: tuple[str, ...], columns: Columns) -> list[Path]:

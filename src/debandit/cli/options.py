@@ -58,7 +58,8 @@ def _read_runs(_context: click.Context, _option: click.Parameter, text: str) -> 
     raise click.BadParameter(f"{text!r} is neither 'auto' nor a whole number.")
 
 
-def _read_pair(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[float, float] | None:
+def read_pair(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[float, float] | None:
+    """Two numbers with a comma between them."""
     if text is None:
         return None
     try:
@@ -71,7 +72,7 @@ def _read_pair(_context: click.Context, _option: click.Parameter, text: str | No
 _AS_TEXT: dict[str, dict[str, Any]] = {  # what the declarations do not say
     "world": {"metavar": "WORLD"},
     "runs": {"metavar": "auto|N", "callback": _read_runs},
-    "unseen": {"metavar": "MEAN,SD", "callback": _read_pair},
+    "unseen": {"metavar": "MEAN,SD", "callback": read_pair},
     "control": {"metavar": "ARM"},
     "threads": {"type": click.IntRange(1)},
 }
@@ -203,7 +204,7 @@ def log_file(command: Command) -> Command:
             "metrics",
             metavar="COLUMN",
             multiple=True,
-            help="Another outcome beside the reward; repeatable.",
+            help="Another outcome beside the reward, to be corrected as well; repeatable.",
         ),
         click.option(
             "--time",

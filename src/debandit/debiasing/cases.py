@@ -9,8 +9,9 @@ import numpy as np
 from debandit.checking import check_before_debiasing
 from debandit.checks import did_you_mean
 from debandit.engine.data import Ints
+from debandit.engine.kernels import ObjectKernel
 from debandit.errors import InputError, Refused, listed, quoted
-from debandit.intervals import Interval, interval_of
+from debandit.intervals import chosen_interval
 from debandit.log import ExperimentLog
 from debandit.policies import Policy
 from debandit.policies.availability import absent_of, doubted_absences
@@ -30,7 +31,8 @@ class Case:
     settings: Settings
     world: World | None  # None with the method rao-blackwell
     controls: Ints  # (K,) the arm that each is compared with
-    interval: Interval
+    interval: str  # its name
+    cannot_simulate: str  # why no limits can be simulated, if so
 
 
 def totals_enough(policy: Policy, settings: Settings) -> Callable[[ExperimentLog], bool] | None:
@@ -81,11 +83,28 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
         horizon=log.horizon,
         log_sha256=log.sha256,
         binary=log.binary,
-        absent=absent_of(policy, log),
+        absent={} if log.batches is None else absent_of(policy, log, log.batches),
         version=__version__,
     )
-    controls, interval = compared_with(log, settings.control), interval_of(log, settings.interval, settings.level)
-    return Case(log, policy, [*doubts, *doubted_absences(policy, log)], kept, world, controls, interval)
+    cannot = _cannot_simulate(policy, settings)
+    if log.batches is not None:
+        doubts = [*doubts, *doubted_absences(policy, log, log.batches)]
+    return Case(
+        log,
+        policy,
+        doubts,
+        kept,
+        world,
+        compared_with(log, settings.control),
+        chosen_interval(log, settings.interval, cannot)[0],
+        cannot,
+    )
+
+
+def _cannot_simulate(policy: Policy, settings: Settings) -> str:
+    if settings.method != BOOTSTRAP:
+        return f"the method {settings.method} has no worlds to run the rule in"
+    return "rules of Python objects are too slow for it" if isinstance(policy.kernel, ObjectKernel) else ""
 
 
 def _check_rewards(log: ExperimentLog, policy: Policy, settings: Settings) -> None:

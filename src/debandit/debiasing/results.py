@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from debandit.debiasing.cases import Case
+from debandit.debiasing.inferring import Inference, inferred
+from debandit.debiasing.metrics import corrected_metrics
 from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
 from debandit.engine.data import Floats, Ints
 from debandit.engine.places import LEADS, Places
 from debandit.errors import listed
-from debandit.intervals import Compared, Limits, compared, outside
+from debandit.intervals import Interval, Limits, interval_of, outside
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.reordering import EFFECTIVE_PER_WALK, rao_blackwell
@@ -37,7 +39,7 @@ def bootstrapped(cases: Sequence[Case], work: Work) -> list[Debiased]:
             work.workers,
         )
         for case, world, found in zip(alike, worlds, estimates, strict=True):
-            results[case.settings.log_index] = _from_runs(case, world, found)
+            results[case.settings.log_index] = _from_runs(case, found, inferred(case, world, work.workers), world)
     return [results[case.settings.log_index] for case in cases]
 
 
@@ -46,28 +48,29 @@ def reordered(cases: Sequence[Case], work: Work) -> list[Debiased]:
     return [_from_walks(case, work) for case in cases]
 
 
-def _from_runs(case: Case, world: World, found: BiasEstimate) -> Debiased:
+def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -> Debiased:
     log = case.log
     bias, corrected = np.where(log.pulls > 0, found.bias, np.nan), log.means - found.bias
-    limits = compared(log, case.interval, found.controls)
-    winner, quoted = _winner(log, found, limits.winner), log.means - found.quoted_bias
+    winner, quoted = _winner(log, found, sure.compared.winner), log.means - found.quoted_bias
     return Debiased(
-        **_of_log(case, corrected, quoted),
+        **_of_log(case, sure.interval, corrected, quoted),
         bias=bias,
         bias_se=np.where(log.pulls > 0, found.bias_se, np.nan),
         quoted=quoted,
         quoted_bias=found.quoted_bias,
         quoted_bias_se=found.quoted_se,
         never_pulled=found.never_pulled,
+        pulls_cv=found.pulls_cv,
         runs=found.runs,
         stopped_because=found.stopped_because,
-        warnings=(*case.doubts, *_warnings(log, world, found, winner)),
+        warnings=(*case.doubts, *_warnings(log, world, found, winner), *sure.notes),
         histograms=tuple(
             Histogram(float(low), float(high), counts)
             for (low, high), counts in zip(found.edges, found.histogram, strict=True)
         ),
         winner=winner,
-        differences=_differences(log, found, quoted, limits),
+        differences=_differences(log, found, quoted, sure),
+        metrics=corrected_metrics(log, bias, found.bias_se, found.quoted_bias, found.quoted_se),
     )
 
 
@@ -86,24 +89,26 @@ def _from_walks(case: Case, work: Work) -> Debiased:
     slow = _named(log, found.effective < EFFECTIVE_PER_WALK * found.walks)
     unsure = [f"{slow}: the walks over the orders of the rewards barely move; more runs may help (--runs)"]
     return Debiased(
-        **_of_log(case, found.value),
+        **_of_log(case, interval_of(log, settings.interval, settings.level), found.value),
         bias=log.means - found.value,
         bias_se=found.se,
         quoted=nothing,
         quoted_bias=nothing,
         quoted_bias_se=nothing,
         never_pulled=np.zeros(len(log.labels)),
+        pulls_cv=nothing,
         runs=found.walks * found.steps,
         stopped_because=_why_stopped(settings.runs, found.reached),
         warnings=(*case.doubts, *(unsure if slow else [])),
         histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
         replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
+        metrics=corrected_metrics(log, log.means - found.value, found.se, nothing, nothing),
     )
 
 
-def _of_log(case: Case, corrected: Floats, quoted: Floats | None = None) -> dict[str, Any]:
+def _of_log(case: Case, interval: Interval, corrected: Floats, quoted: Floats | None = None) -> dict[str, Any]:
     """What a result says of its log by either method."""
-    log, interval = case.log, case.interval
+    log = case.log
     beyond = outside(log, interval, *((corrected, "corrected") if quoted is None else (quoted, "quoted")))
     return {
         "labels": log.labels,
@@ -113,7 +118,6 @@ def _of_log(case: Case, corrected: Floats, quoted: Floats | None = None) -> dict
         "corrected": corrected,
         "settings": case.settings,
         "path": _thinned_path(log),
-        "metrics": log.metrics,
         "interval": replace(interval, notes=(*interval.notes, *beyond)),
     }
 
@@ -133,8 +137,8 @@ def _winner(log: ExperimentLog, found: BiasEstimate, limits: Limits) -> Winner:
     return Winner(log.labels[best], naive, found.winner_bias, found.winner_se, naive - found.winner_bias, low, high)
 
 
-def _differences(log: ExperimentLog, found: BiasEstimate, quoted: Floats, limits: Compared) -> Differences:
-    controls = found.controls
+def _differences(log: ExperimentLog, found: BiasEstimate, quoted: Floats, sure: Inference) -> Differences:
+    controls, limits = found.controls, sure.compared
     naive = log.means - log.means[controls]
     shown = np.isfinite(naive) & (controls != np.arange(len(controls)))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -148,6 +152,8 @@ def _differences(log: ExperimentLog, found: BiasEstimate, quoted: Floats, limits
         "corrected": naive - found.difference_bias,
         "low": limits.difference.low,
         "high": limits.difference.high,
+        "p_value": sure.p_value,
+        "p_adjusted": sure.p_adjusted,
         "lift": lift,
         "lift_low": np.where(positive, limits.lift.low, np.nan),
         "lift_high": np.where(positive, limits.lift.high, np.nan),

@@ -34,6 +34,7 @@ class BiasEstimate(NamedTuple):
     bias: Floats
     bias_se: Floats
     never_pulled: Floats
+    pulls_cv: Floats
     edges: Floats  # (K, 2)
     histogram: Ints  # (K, bins)
     controls: Ints  # (K,)
@@ -83,7 +84,7 @@ def estimate(
             wanted = np.where(shortfall > 0, total.runs * np.clip(1.1 * shortfall - 1, 0.1, 1), total.runs).astype(int)
         done = reached & (quotable | (total.runs >= most))
         more = np.where(done | (runs != "auto"), 0, np.minimum(wanted, most - total.runs))
-    never = 1.0 - total.pulled / total.runs[:, None]
+    never, spread_of_pulls = 1.0 - total.pulled / total.runs[:, None], total.pulls_cv
     counts = target.min(axis=1) < np.inf
     differences, differences_se = total.differences
     return [
@@ -93,6 +94,7 @@ def estimate(
             arms.bias[i],
             arms.se[i],
             never[i],
+            spread_of_pulls[i],
             edges[i],
             total.histogram[i],
             controls[i],

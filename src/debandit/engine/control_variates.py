@@ -32,7 +32,7 @@ _RULE_OF_THREE = (3 / 1.96) ** 2  # runs of one size whose squares make 1.96 sta
 _RIDGE = 4.0  # divided by the number of runs: the share of a sum's variance that is added to it
 
 
-class Fit(NamedTuple):
+class Fitted(NamedTuple):
     """A bias, its Monte-Carlo standard error, and what remains of a run: its features times `residual`."""
 
     bias: Floats  # (...)
@@ -41,7 +41,7 @@ class Fit(NamedTuple):
     caught: NDArray[np.bool_]  # (..., 4) sums that are not 0 on average, and therefore not used
 
 
-def fit(moments: Floats, rare: Floats | float = 0.0) -> Fit:
+def fit(moments: Floats, rare: Floats | float = 0.0) -> Fitted:
     """The bias from the summed products (..., 2, F, F) of the features of even and odd runs.
 
     Without sums in them it is the average. `rare` are the products of a `rare_run`.
@@ -55,10 +55,10 @@ def fit(moments: Floats, rare: Floats | float = 0.0) -> Fit:
         fitted, plain = _intercept(allowed, slopes), _intercept(allowed, np.zeros_like(slopes))
     better = ~(fitted[1] > plain[1])
     bias, se = (np.where(better, one, two) for one, two in zip(fitted[:2], plain[:2], strict=True))
-    return Fit(bias, se, np.where(better[..., None, None], fitted[2], plain[2]), caught)
+    return Fitted(bias, se, np.where(better[..., None, None], fitted[2], plain[2]), caught)
 
 
-def fit_best(moments: Floats, rare: Floats) -> Fit:
+def fit_best(moments: Floats, rare: Floats) -> Fitted:
     """The same for the highest mean, whose error is never above that of its average: rare runs hardly move that."""
     fitted = fit(moments, rare)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -128,7 +128,7 @@ def _times(matrices: Floats, vectors: Floats) -> Floats:
     return np.asarray((matrices * vectors[..., None, :]).sum(axis=-1))
 
 
-def fit_differences(runs: Ints, arms: Fit, controls: Ints, cross: Floats, plain: Floats) -> tuple[Floats, Floats]:
+def fit_differences(runs: Ints, arms: Fitted, controls: Ints, cross: Floats, plain: Floats) -> tuple[Floats, Floats]:
     """Bias and its error of the difference between each arm and its control, both (W, K).
 
     `cross` (W, K, 2, F, F) are the products of both arms' features; `plain` (W, K, 3) number, sum and squares of the

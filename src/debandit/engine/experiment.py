@@ -1,14 +1,26 @@
-"""What is simulated: one rule in a stack of worlds."""
+"""What is simulated: one rule in a stack of worlds, and which random numbers belong to which run.
+
+These follow from (seed, purpose, world, run) alone, so no answer depends on how the work was cut up, nor on how many
+runs or worlds there are besides. The compiled loop goes on from `stream_keys` by itself; what is simulated in numpy
+takes a `uniforms` table or a generator for each run.
+"""
 
 import functools
 from typing import NamedTuple, Protocol
 
-from debandit.engine.conditions import Conditions
-from debandit.engine.data import Floats, Ints, Rounds, RuleData, WorldData
-from debandit.engine.kernels import KernelName, ObjectKernel
-from debandit.engine.streams import Words, stream_keys
+import numpy as np
+from numpy.typing import NDArray
 
-SIMULATE, DEBIAS, REORDER = 1, 2, 3  # purposes: under one seed their random streams are distinct
+from debandit.engine.conditions import Conditions
+from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, Rounds, RuleData, WorldData
+from debandit.engine.kernels import KernelName, ObjectKernel
+
+SIMULATE, DEBIAS, REORDER, INFER = 1, 2, 3, 4  # purposes: under one seed their random streams are distinct
+# Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds.
+WORTH_A_STEP = 1000
+
+Words = NDArray[np.uint64]
+_START, _STEP = np.uint64(0x6465_6261_6E64_6974), np.uint64(0x9E3779B97F4A7C15)
 
 
 class Rule(Protocol):
@@ -83,18 +95,34 @@ class Experiment(NamedTuple):
         """The standard deviations with which normal rewards are drawn (W, K)."""
         return self.world.sds.reshape(-1, self.arm_count)
 
+    @property
+    def can_step(self) -> bool:
+        """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn.
+
+        Where arms are not always available, there is no other way, whatever the size of the batches.
+        """
+        conditions, ends = self.conditions, self.conditions.ends
+        large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
+        return (
+            (large or len(conditions.available) > 0)
+            and self.policy.by_totals
+            and not conditions.commit
+            and _drawable(self.world)
+        )
+
+    @property
+    def can_commit(self) -> bool:
+        """Whether the rule explores and commits, and its sums can be drawn."""
+        alone = self.conditions.commit and not self.conditions.wrapped
+        return alone and self.world.kind == NORMAL and self.rule.ties == FIRST
+
     def within(self, first: int, end: int) -> "Experiment":
         """The same in the worlds first, ..., end - 1 alone."""
         world, arms = self.world, slice(first * self.arm_count, end * self.arm_count)
-        starts = world.pool_start[arms.start : arms.stop + 1]
-        part = WorldData(
-            world.kind,
-            world.means[arms],
-            world.variances[arms],
-            world.sds[arms],
-            world.pool[starts[0] : starts[-1]],
-            starts - starts[0],
-        )
+        pool, starts = world.pool, world.pool_start[arms.start : arms.stop + 1]
+        if len(starts):
+            pool, starts = pool[starts[0] : starts[-1]], starts - starts[0]
+        part = WorldData(world.kind, world.means[arms], world.variances[arms], world.sds[arms], pool, starts)
         return self._replace(world=part, world_ids=self.world_ids[first:end])
 
 
@@ -102,3 +130,54 @@ class Experiment(NamedTuple):
 def _described(policy: Rule, arm_count: int, horizon: int) -> tuple[RuleData, Conditions]:
     """The tables are as long as the horizon, so they are made where they are used, once."""
     return policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon)
+
+
+def _drawable(world: WorldData) -> bool:
+    binary = world.kind == EMPIRICAL and bool(np.isin(world.pool, (0.0, 1.0)).all())
+    return world.kind in (NORMAL, BERNOULLI) or binary
+
+
+def stream_keys(seed: int, purpose: int, world_ids: Ints) -> Words:
+    """What the streams of all runs in each world have in common (W,)."""
+    key = np.full(len(world_ids), _START)
+    for word in (np.uint64(seed), np.uint64(purpose), world_ids.astype(np.uint64)):
+        key = _absorbed(key, word)
+    return key
+
+
+def run_words(keys: Words, who: Ints) -> Words:
+    """What tells each run (world, number) from all others."""
+    return _absorbed(keys[who[:, 0]], who[:, 1].astype(np.uint64))
+
+
+def uniforms(words: Words, first: int, count: int) -> Floats:
+    """Numbers first, ..., of each run's stream (count, runs), strictly between 0 and 1; the stream is splitmix64's."""
+    with np.errstate(over="ignore"):
+        steps = np.arange(first + 1, first + count + 1, dtype=np.uint64)[:, None] * _STEP
+        bits = _mixed(words + steps)
+    return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+
+
+def normals(words: Words, first: int, count: int) -> Floats:
+    """Standard normals (count, runs) by Box and Muller, from as many uniform numbers, rounded up to an even number."""
+    u = uniforms(words, first, count + count % 2)
+    radius, angle = np.sqrt(-2.0 * np.log(u[::2])), 2.0 * np.pi * u[1::2]
+    return np.concatenate((radius * np.cos(angle), radius * np.sin(angle)))[:count]
+
+
+def generators(words: Words) -> list[np.random.Generator]:
+    """A generator for each run."""
+    return [np.random.Generator(np.random.SFC64(word)) for word in words.tolist()]
+
+
+def _absorbed(key: Words, word: Words | np.uint64) -> Words:
+    with np.errstate(over="ignore"):
+        return _mixed((key ^ word) + _STEP)
+
+
+def _mixed(x: Words) -> Words:
+    """The finaliser of splitmix64: a bijection in which every input bit moves about half of the output bits."""
+    with np.errstate(over="ignore"):
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))

@@ -80,7 +80,7 @@ def seal() -> None:
     """Vouch for everything that has been kept, when something was added."""
     folder = kept_directory()
     if folder is not None:
-        write_whole(folder / _SEAL, "\n".join(_line(folder, file) for file in _files(folder)))
+        write_at_once(folder / _SEAL, "\n".join(_line(folder, file) for file in _files(folder)))
 
 
 @contextlib.contextmanager
@@ -114,7 +114,7 @@ def _line(folder: Path, file: Path) -> str:
         return ""
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_at_once(path: Path, text: str) -> None:
     """Write a file by renaming a new one, because several processes may do so at once."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
         file.write(text)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from debandit.engine.interrupts import interrupts_repeated
-from debandit.engine.keeping import PACKAGE, kept_directory, one_at_a_time, seal, write_whole
+from debandit.engine.keeping import PACKAGE, kept_directory, one_at_a_time, seal, write_at_once
 
 Kernel = Callable[..., None]
 Make = Callable[[int, int, int], Any]  # (arm_count, horizon, seed) -> an object with choose() and learn(arm, reward)
@@ -157,7 +157,7 @@ def _kept_text(what: str, text: str) -> Path | None:
         return None
     file = folder / f"{what}_{hashlib.sha256(text.encode()).hexdigest()[:12]}.py"
     if not file.exists():
-        write_whole(file, text)
+        write_at_once(file, text)
     return file
 
 

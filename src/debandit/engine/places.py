@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fit, fit
+from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fitted, fit
 from debandit.engine.data import Floats, Ints
 
 LEADS, SECOND, REST, NOWHERE = 0, 1, 2, -1
@@ -74,7 +74,7 @@ class Quoted(NamedTuple):
     se: Floats
 
 
-def quoted(classes: Floats, leader: Floats, log: Places, moments: Floats, arms: Fit, best: Fit) -> Quoted:
+def quoted_biases(classes: Floats, leader: Floats, log: Places, moments: Floats, arms: Fitted, best: Fitted) -> Quoted:
     """What is to be taken off each arm's mean; NaN for arms without a place."""
     bias, se = _others(classes, moments.sum(axis=-3), arms)
     first_bias, first_se = _leader(leader, best)
@@ -84,7 +84,7 @@ def quoted(classes: Floats, leader: Floats, log: Places, moments: Floats, arms: 
     return Quoted(np.where(nowhere, np.nan, bias), np.where(nowhere, np.nan, se))
 
 
-def _others(classes: Floats, whole: Floats, arms: Fit) -> tuple[Floats, Floats]:
+def _others(classes: Floats, whole: Floats, arms: Fitted) -> tuple[Floats, Floats]:
     """From the bias over all runs through smaller and smaller classes of them.
 
     The answer is a weighted sum of the averages over the classes, and the weight of a run is the sum of those of the
@@ -113,7 +113,7 @@ def _others(classes: Floats, whole: Floats, arms: Fit) -> tuple[Floats, Floats]:
     return bias, np.sqrt(variance)
 
 
-def _leader(products: Floats, best: Fit) -> tuple[Floats, Floats]:
+def _leader(products: Floats, best: Fitted) -> tuple[Floats, Floats]:
     """The bias of whichever arm leads, in the runs of its class, drawn towards that in all runs.
 
     With control variates: what an average over the class differs from the truth is the intercept of the errors in the

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fit, fit, fit_best, fit_differences, rare_run
+from debandit.engine.control_variates import ERROR, FEATURES, PULLED, Fitted, fit, fit_best, fit_differences, rare_run
 from debandit.engine.data import Floats, Ints
-from debandit.engine.places import CLASSES, OF_LEADER, Places, Quoted, placed, quoted
+from debandit.engine.places import CLASSES, OF_LEADER, Places, Quoted, placed, quoted_biases
 
 STATISTICS = ("pulls", "sums", "squares", "shares", "products", "spreads")  # squares: of errors
 TOTALS, WITH_SQUARES, ALL = 2, 3, 6  # how many of them are kept
@@ -87,6 +87,7 @@ class Tally(NamedTuple):
 
     runs: Ints  # (W,)
     pull_totals: Floats  # (W, K)
+    pull_squares: Floats  # (W, K) of each run's pulls
     moments: Floats  # (W, K, 2, F, F) products of each arm's features, in even and in odd runs
     histogram: Ints  # (W, K, bins) of the mean
     difference_sums: Floats  # (W, K, 3) runs that pulled both arms, errors and squares of the difference
@@ -105,6 +106,7 @@ class Tally(NamedTuple):
         return cls(
             runs=np.zeros(rows, np.int64),
             pull_totals=np.zeros((rows, arm_count)),
+            pull_squares=np.zeros((rows, arm_count)),
             moments=np.zeros((rows, arm_count, *square)),
             histogram=np.zeros((rows, arm_count, wish.bins), np.int64),
             difference_sums=np.zeros((rows, compared, 3)),
@@ -127,7 +129,16 @@ class Tally(NamedTuple):
         return np.asarray(self.moments[..., PULLED, PULLED].sum(axis=-1), np.int64)
 
     @property
-    def arms(self) -> Fit:
+    def pulls_cv(self) -> Floats:
+        """The standard deviation of each arm's pulls over the runs, divided by their mean (W, K); NaN without any."""
+        runs = self.runs[:, None]
+        with np.errstate(invalid="ignore"):
+            mean = self.pull_totals / runs
+            cv: Floats = np.sqrt(np.maximum(self.pull_squares / runs - mean**2, 0.0)) / mean
+        return cv
+
+    @property
+    def arms(self) -> Fitted:
         """The bias of each arm over the runs that pulled it (W, K); NaN if none did."""
         return fit(self.moments, self.rare)
 
@@ -147,15 +158,15 @@ class Tally(NamedTuple):
         return fit_differences(self.runs, self.arms, self.controls, self.cross, self.difference_sums)
 
     @property
-    def best(self) -> Fit:
+    def best(self) -> Fitted:
         """The bias of the highest mean, whichever arm has it (W,)."""
         return fit_best(self.winner, self.rare.mean(axis=1))
 
-    def quoted(self, arms: Fit, best: Fit) -> Quoted:
+    def quoted(self, arms: Fitted, best: Fitted) -> Quoted:
         """The bias of each arm given its place in the log (W, K), from `arms` and `best`, which take a while."""
         if self.places is None:
             raise ValueError("no places were asked for")
-        return quoted(self.classes, self.leader, self.places, self.moments, arms, best)
+        return quoted_biases(self.classes, self.leader, self.places, self.moments, arms, best)
 
     @property
     def rare(self) -> Floats:
@@ -177,6 +188,7 @@ def tallied(table: Floats, units: Ints, truth: Floats, variance: Floats, wish: W
         described = features(part, truth[worlds, :, None], variance[worlds, :, None], wish.martingales)
         total.runs[rows] = count
         total.pull_totals[rows] = part[0].sum(axis=-1)
+        total.pull_squares[rows] = (part[0] ** 2).sum(axis=-1)
         total.moments[rows] = _products(described, described, odd)
         if wish.bins and wish.edges is not None:
             total.histogram[rows] = _histogram(part[0], part[1], wish.edges[worlds], wish.bins)

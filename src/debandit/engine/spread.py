@@ -26,7 +26,7 @@ from debandit.engine.objects import RUNS_PER_UNIT, play_objects, rehearse
 from debandit.engine.processes import can_be_sent, may_start_processes, process_pool, width_of
 from debandit.engine.rounds import play_rounds
 from debandit.engine.runs import ALL, NOTHING_MORE, TOTALS, Tally, Wish, tallied
-from debandit.engine.steps import can_commit, can_step, commit, step
+from debandit.engine.steps import commit, step
 from debandit.errors import InputError, work_elsewhere
 
 BLOCK = 256
@@ -50,9 +50,9 @@ def play(
     stop = np.zeros(3, np.int64) if stop is None else stop
     if isinstance(experiment.policy.kernel, ObjectKernel):
         return play_objects(experiment, who, kept, paths, stop)
-    if not paths and can_commit(experiment):
+    if not paths and experiment.can_commit:
         return Played(commit(experiment, who, kept), *no_rounds(len(who)))
-    if not paths and can_step(experiment):
+    if not paths and experiment.can_step:
         return Played(step(experiment, who, kept, stop), *no_rounds(len(who)))
     if len(experiment.conditions.available):
         raise InputError(
@@ -66,7 +66,7 @@ def play(
 
 def is_costly(experiment: Experiment) -> bool:
     """Whether a run takes far longer than in the compiled loop."""
-    return isinstance(experiment.policy.kernel, ObjectKernel) or can_step(experiment)
+    return isinstance(experiment.policy.kernel, ObjectKernel) or experiment.can_step
 
 
 def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers: Workers) -> Played:

@@ -12,35 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, WorldData
-from debandit.engine.experiment import Experiment
+from debandit.engine.data import NORMAL, Floats, Ints
+from debandit.engine.experiment import Experiment, Words, generators, normals, run_words, uniforms
 from debandit.engine.planning import Asked, Stretch, free_chances, prescribed_pulls, stretches
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
-from debandit.engine.streams import Words, generators, normals, run_words, uniforms
 
-# Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds.
-WORTH_A_STEP = 1000
 _NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
-
-
-def can_step(experiment: Experiment) -> bool:
-    """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn.
-
-    Where arms are not always available, there is no other way, whatever the size of the batches.
-    """
-    conditions, ends = experiment.conditions, experiment.conditions.ends
-    large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
-    return (
-        (large or len(conditions.available) > 0)
-        and experiment.policy.by_totals
-        and not conditions.commit
-        and _drawable(experiment.world)
-    )
-
-
-def _drawable(world: WorldData) -> bool:
-    binary = world.kind == EMPIRICAL and bool(np.isin(world.pool, (0.0, 1.0)).all())
-    return world.kind in (NORMAL, BERNOULLI) or binary
 
 
 def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
@@ -112,17 +89,6 @@ def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats,
         chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
         counts[np.ix_(free, present)] += draws.multinomial(free, left[free], chances[:, present])
     return counts
-
-
-def can_commit(experiment: Experiment) -> bool:
-    """Whether the rule explores and commits, and its sums can be drawn."""
-    conditions = experiment.conditions
-    return (
-        experiment.world.kind == NORMAL
-        and conditions.commit
-        and not conditions.wrapped
-        and experiment.rule.ties == FIRST
-    )
 
 
 def commit(experiment: Experiment, who: Ints, kept: int) -> Floats:

@@ -5,7 +5,7 @@ error; `batched_ols` gives differences to a control, and `confidence_sequence` l
 """
 
 from debandit.estimators.adaptive import aw_aipw
-from debandit.estimators.batchwise import Comparison, batch_weighted, batched_ols
+from debandit.estimators.batchwise import BatchedDifferences, BatchWeighted, batch_weighted, batched_ols
 from debandit.estimators.decorrelation import w_decorrelation
 from debandit.estimators.estimate import Estimate, naive
 from debandit.estimators.sequences import ConfidenceSequence, confidence_sequence
@@ -13,7 +13,8 @@ from debandit.estimators.weighting import aipw, ipw
 from debandit.reordering import rao_blackwell
 
 __all__ = [
-    "Comparison",
+    "BatchWeighted",
+    "BatchedDifferences",
     "ConfidenceSequence",
     "Estimate",
     "aipw",

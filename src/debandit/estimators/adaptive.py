@@ -11,8 +11,8 @@ from debandit.errors import InputError, Refused
 from debandit.estimators.estimate import Estimate, Logs, for_each, rounds_of
 from debandit.estimators.weighting import Paths, augmented, randomised
 from debandit.log import ExperimentLog
-from debandit.log_parts import numbers
-from debandit.policies import Policy
+from debandit.log_parts import checked_numbers
+from debandit.policies import Policy, as_policy
 from debandit.replay import NUMBERS_AT_ONCE, forced, of_pulled, path_chances
 from debandit.simulation import Runs
 
@@ -36,20 +36,21 @@ def aw_aipw(
     lambda_t = (1 - e) (1 - alpha) / (1 - alpha + T (t/T)^alpha - t) + e / (1 + T - t); or "uniform", h = 1.
 
     It assumes the propensities of all arms in every round: those of `policy` replayed along the log, or `propensities`
-    of shape (rounds, arms). None may be 0, so the policy needs a floor; forced rounds at the beginning are left out.
-    For long experiments the error over se is then nearly standard normal. Uniform weights are unbiased, the others only
-    in the limit.
+    of shape (rounds, arms), for `Runs` (runs, rounds, arms). None may be 0, so the policy needs a floor; forced rounds
+    at the beginning are left out. For long experiments the error over se is then nearly standard normal. Uniform
+    weights are unbiased, the others only in the limit.
     """
     checked_choice("weights", weights, WEIGHTS)
     estimate = partial(_estimate, weights=weights, alpha=checked_number("alpha", alpha, 0, 0.99))
+    if isinstance(log, Runs):
+        return _of_runs(log, policy, propensities, estimate)
     if propensities is not None and not isinstance(log, ExperimentLog):
         raise InputError("propensities are those of one log", where="propensities", remedy="Use one call for each.")
-    if isinstance(log, Runs):
-        return _of_runs(log, policy, estimate)
 
     def one(log: ExperimentLog) -> Estimate:
         rounds = rounds_of(log, METHOD)
-        chances = _chances(log, rounds.arms, rounds.rewards, policy, propensities)
+        given = None if propensities is None else _checked_matrix(propensities, rounds.arms[None], len(log.labels))
+        chances = replayed(log, policy) if given is None else given
         _check_floor(chances, log.labels)
         value, se = estimate(rounds.arms[None], rounds.rewards[None], chances)
         return Estimate(value[0], se[0])
@@ -57,16 +58,21 @@ def aw_aipw(
     return for_each(log, one)
 
 
-def _of_runs(runs: Runs, policy: Policy | str | None, estimate: "partial[Estimate]") -> Estimate:
+def _of_runs(
+    runs: Runs, policy: Policy | str | None, given: ArrayLike | None, estimate: "partial[Estimate]"
+) -> Estimate:
     """The estimates of simulated experiments, some at a time."""
-    rule, arm_count = randomised(runs.policy if policy is None else policy), runs.world.arm_count
+    arm_count = runs.world.arm_count
     arms, rewards = (path.reshape(-1, runs.horizon) for path in runs.paths())
+    known = None if given is None else _checked_matrix(given, arms, arm_count)
+    rule = runs.policy if policy is None else as_policy(policy)
     rows, parts = max(1, NUMBERS_AT_ONCE // (runs.horizon * arm_count)), []
     for start in range(0, len(arms), rows):
         part = slice(start, start + rows)
-        chances = path_chances(arms[part], rewards[part], rule, arm_count)
+        told = arms[part], rewards[part]
+        chances = path_chances(*told, randomised(rule), arm_count) if known is None else known[part]
         _check_floor(chances, None)
-        parts.append(estimate(arms[part], rewards[part], chances))
+        parts.append(estimate(*told, chances))
     return Estimate(*(np.concatenate(each).reshape(runs.pulls.shape) for each in zip(*parts, strict=True)))
 
 
@@ -101,34 +107,33 @@ def _opening(chances: Floats) -> np.ndarray:
     return opening
 
 
-def _chances(
-    log: ExperimentLog, arms: np.ndarray, rewards: Floats, policy: Policy | str | None, given: ArrayLike | None
-) -> Floats:
-    """The propensities of all arms (1, T, K), as given or by replay."""
-    if given is not None:
-        return _checked_matrix(given, arms, len(log.labels))[None]
+def replayed(log: ExperimentLog, policy: Policy | str | None) -> Floats:
+    """The propensities of all arms (1, T, K), by replay."""
     if policy is None:
         raise InputError(
             f"{METHOD} needs the propensity of every arm in every round; a log has those of the pulled arms at most",
             where="policy",
             remedy='Give the rule, as in aw_aipw(log, "floor(thompson)"), or propensities= of shape (rounds, arms).',
         )
-    rule = randomised(policy).in_log(log)
-    return path_chances(arms[None], rewards[None], rule, len(log.labels), labels=log.labels)
+    rule, rounds = randomised(policy).in_log(log), rounds_of(log, METHOD)
+    return path_chances(rounds.arms[None], rounds.rewards[None], rule, len(log.labels), labels=log.labels)
 
 
 def _checked_matrix(given: ArrayLike, arms: np.ndarray, arm_count: int) -> Floats:
-    values, where = numbers(given, "propensities"), "propensities"
-    if values.shape != (len(arms), arm_count):
-        what = f"propensities of shape {values.shape} for {len(arms)} rounds and {arm_count} arms"
+    """The propensities (L, T, K) that are given for arms (L, T); those of one log may lack the first axis."""
+    values, where = checked_numbers(given, "propensities"), "propensities"
+    shape = (*arms.shape, arm_count)
+    if values.shape not in (shape, *([shape[1:]] if len(arms) == 1 else [])):
+        what = f"propensities of shape {values.shape} for {arms.shape[1]} rounds and {arm_count} arms"
         raise InputError(what, where=where, remedy="Give a row for each round, with a column for each arm.")
-    wrong = ~((values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1) < 1e-6))
+    values = values.reshape(shape)
+    wrong = ~((values >= 0).all(axis=-1) & (np.abs(values.sum(axis=-1) - 1) < 1e-6))
     if wrong.any():
-        what = f"the propensities of round {np.flatnonzero(wrong)[0] + 1} are not probabilities that add up to 1"
+        what = f"the propensities of round {np.argwhere(wrong)[0, 1] + 1} are not probabilities that add up to 1"
         raise InputError(what, where=where)
-    impossible = np.flatnonzero(of_pulled(values, arms) == 0)
+    impossible = np.argwhere(of_pulled(values, arms) == 0)
     if len(impossible):
-        what = f"the arm that was pulled in round {impossible[0] + 1} has the propensity 0 there"
+        what = f"the arm that was pulled in round {impossible[0, 1] + 1} has the propensity 0 there"
         raise InputError(what, where=where, remedy="Check the order of the columns: it is that of log.labels.")
     return values
 

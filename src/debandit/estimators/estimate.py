@@ -1,13 +1,13 @@
 """What an estimator says, and the simplest one: the sample mean."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from debandit.engine.data import Floats
 from debandit.errors import InputError
-from debandit.log import ExperimentLog, Rounds
+from debandit.log import ExperimentLog, LoggedRounds
 from debandit.policies import Policy
 from debandit.simulation import Runs
 
@@ -52,10 +52,13 @@ def checked_batch(logs: ExperimentLog | Sequence[ExperimentLog]) -> list[Experim
     return batch
 
 
-def for_each(logs: ExperimentLog | Sequence[ExperimentLog], estimate: Callable[[ExperimentLog], Estimate]) -> Estimate:
+Answer = TypeVar("Answer", bound=tuple[Floats, ...])
+
+
+def for_each(logs: ExperimentLog | Sequence[ExperimentLog], estimate: Callable[[ExperimentLog], Answer]) -> Answer:
     """The estimate of one log, or those of a list, one below the other."""
     each = [estimate(log) for log in checked_batch(logs)]
-    return each[0] if isinstance(logs, ExperimentLog) else Estimate(*map(np.stack, zip(*each, strict=True)))
+    return each[0] if isinstance(logs, ExperimentLog) else type(each[0])(*map(np.stack, zip(*each, strict=True)))
 
 
 def checked_log(log: object) -> ExperimentLog:
@@ -65,7 +68,7 @@ def checked_log(log: object) -> ExperimentLog:
     return log
 
 
-def rounds_of(log: ExperimentLog, method: str) -> Rounds:
+def rounds_of(log: ExperimentLog, method: str) -> LoggedRounds:
     """The rounds of a log, for a method that needs their order."""
     if log.rounds is None:
         what = f"{method} needs every round in the order of time, and of this log only totals are known"

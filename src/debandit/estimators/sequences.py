@@ -10,7 +10,7 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError
 from debandit.estimators.estimate import checked_log, rounds_of
 from debandit.log import ExperimentLog
-from debandit.log_parts import numbers
+from debandit.log_parts import checked_numbers
 
 _HALVINGS = 60  # more than a float has bits
 
@@ -51,7 +51,7 @@ def confidence_sequence(
     spread = None if sd is None else checked_number("sd", sd, 1e-100)
     pulls, means = log.pulls.astype(np.float64), log.means
     if support is not None:
-        low, high = _checked_support(support)
+        low, high = checked_support(support)
         guess = (high - low) / 4 if sd is None else checked_number("sd", sd, (high - low) / 1e6)
         radius = _bernstein_radius(log, low, high, alpha, best, guess)
         return ConfidenceSequence(means, np.maximum(means - radius, low), np.minimum(means + radius, high))
@@ -148,8 +148,9 @@ def _prediction_errors(rewards: Floats, first: float) -> float:
     return float(((rewards - before) ** 2).sum())
 
 
-def _checked_support(support: object) -> tuple[float, float]:
-    limits = numbers(support, "support")  # type: ignore[arg-type]  # it complains of anything else
+def checked_support(support: object) -> tuple[float, float]:
+    """The lowest and the highest reward that is possible."""
+    limits = checked_numbers(support, "support")  # type: ignore[arg-type]  # it complains of anything else
     if limits.shape != (2,) or not (np.abs(limits) <= LARGEST).all() or not limits[0] < limits[1]:
         what = "support is the lowest and the highest reward that is possible"
         raise InputError(what, where="support", remedy="Give two numbers, as in support=(0, 100).")

@@ -9,6 +9,7 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError, Refused
 from debandit.estimators.estimate import Estimate, Logs, checked_batch
 from debandit.log import ExperimentLog
+from debandit.log_parts import checked_numbers
 from debandit.policies import Policy, as_policy
 from debandit.policies.history import History
 from debandit.replay import forced, path_propensities
@@ -26,14 +27,15 @@ class Paths(NamedTuple):
     arm_count: int
 
 
-def ipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
+def ipw(log: Logs, policy: Policy | str | None = None, *, propensities: Floats | None = None) -> Estimate:
     """The mean over t of 1{a_t = k} r_t / e_t(k), where e_t(k) = P(a_t = k | past).
 
-    Propensities are the log's own where it recorded them, else those of `policy` replayed along it. Forced rounds are
-    left out. Unbiased, but its standard error (from the rounds as if independent) is large where propensities are
-    small. An arm that no free round pulled gets 0.
+    Propensities are those given, of the pulled arms and of the shape of the rewards; else the log's own where it
+    recorded them, else those of `policy` replayed along it. Forced rounds are left out. Unbiased, but its standard
+    error (from the rounds as if independent) is large where propensities are small. An arm that no free round pulled
+    gets 0.
     """
-    return _averaged(_as_paths(log, policy), _weighted)
+    return _averaged(_as_paths(log, policy, propensities), _weighted)
 
 
 def _weighted(paths: Paths) -> Floats:
@@ -41,13 +43,13 @@ def _weighted(paths: Paths) -> Floats:
     return np.where(taken, (paths.rewards / paths.propensities)[..., None], 0.0)
 
 
-def aipw(log: Logs, policy: Policy | str | None = None) -> Estimate:
+def aipw(log: Logs, policy: Policy | str | None = None, *, propensities: Floats | None = None) -> Estimate:
     """The mean over t of m_{t-1,k} + 1{a_t = k} (r_t - m_{t-1,k}) / e_t(k), m the running mean of the arm's rewards.
 
     m is 0 before the first pull and learns from forced rounds too; otherwise as `ipw`. Unbiased because m_{t-1,k} is
     known before round t.
     """
-    return _averaged(_as_paths(log, policy), augmented)
+    return _averaged(_as_paths(log, policy, propensities), augmented)
 
 
 def augmented(paths: Paths) -> Floats:
@@ -59,10 +61,12 @@ def augmented(paths: Paths) -> Floats:
     return running + np.where(taken, surprise, 0.0)
 
 
-def _as_paths(logs: Logs, policy: Policy | str | None) -> Paths:
-    """The rounds with the propensities that the log recorded, or else those of the rule replayed along it."""
+def _as_paths(logs: Logs, policy: Policy | str | None, given: Floats | None) -> Paths:
+    """The rounds with the propensities that are given, that the log recorded, or of the rule replayed along it."""
     if isinstance(logs, Runs):
         (arms, rewards), arm_count = logs.paths(), logs.world.arm_count
+        if given is not None:
+            return Paths(arms, rewards, _checked_given(given, arms.shape), arm_count)
         rule = randomised(logs.policy if policy is None else policy)
         return Paths(arms, rewards, path_propensities(arms, rewards, rule, arm_count), arm_count)
     batch = checked_batch(logs)
@@ -75,6 +79,9 @@ def _as_paths(logs: Logs, policy: Policy | str | None) -> Paths:
         )
     arm_count = len(batch[0].labels)
     arms, rewards = np.stack([path.arms for path in rounds]), np.stack([path.rewards for path in rounds])
+    place = 0 if isinstance(logs, ExperimentLog) else slice(None)
+    if given is not None:
+        return Paths(arms[place], rewards[place], _checked_given(given, arms[place].shape), arm_count)
     chances = np.stack([np.zeros(len(p.arms)) if p.propensities is None else p.propensities for p in rounds])
     silent = np.flatnonzero([path.propensities is None for path in rounds])
     declared = randomised(policy) if len(silent) else None
@@ -83,8 +90,15 @@ def _as_paths(logs: Logs, policy: Policy | str | None) -> Paths:
         mine = silent[[other == rule for other in rules]]
         labels = batch[mine[0]].labels if len(mine) == 1 else None
         chances[mine] = path_propensities(arms[mine], rewards[mine], rule, arm_count, labels=labels)
-    place = 0 if isinstance(logs, ExperimentLog) else slice(None)
     return Paths(arms[place], rewards[place], chances[place], arm_count)
+
+
+def _checked_given(given: Floats, shape: tuple[int, ...]) -> Floats:
+    values = checked_numbers(given, "propensities")
+    if values.shape != shape or not ((values > 0) & (values <= 1)).all():
+        what = "propensities of the pulled arms are numbers above 0, up to 1, one for each round"
+        raise InputError(what, where="propensities")
+    return values
 
 
 def randomised(policy: Policy | str | None) -> Policy:

@@ -13,7 +13,7 @@ from debandit.identification.chances import logged_chances
 from debandit.identification.record import Record
 from debandit.policies import Policy
 
-IMPOSSIBLE = 1e-12  # a chance below this is none
+NO_CHANCE = 1e-12  # a chance below this is none
 LAPSES = 0.01  # the share of rounds with any arm instead of the rule's, where some must be: mistakes are rare
 BROKEN = math.log(100)  # the charge for such a log
 
@@ -37,7 +37,7 @@ class Scored:
 def fitted(policy: Policy, record: Record, charge: float = 0.0, note: str = "") -> Scored:
     """Score one rule: `charge` is for its numbers. If some rounds are impossible for it, they are lapses."""
     chances = np.nan_to_num(logged_chances(policy, record))
-    impossible = int((chances < IMPOSSIBLE).sum())
+    impossible = int((chances < NO_CHANCE).sum())
     charge += _charge(policy)
     if impossible:
         chances = (1 - LAPSES) * chances + LAPSES / record.arm_count
@@ -48,7 +48,7 @@ def fitted(policy: Policy, record: Record, charge: float = 0.0, note: str = "") 
 def plain_log_likelihood(policy: Policy, record: Record) -> float:
     """To search by: without lapses, which would make a second peak where a rule is wrong often enough."""
     chances = np.nan_to_num(logged_chances(policy, record))
-    return float(np.log(np.clip(chances, IMPOSSIBLE, 1.0)).sum())
+    return float(np.log(np.clip(chances, NO_CHANCE, 1.0)).sum())
 
 
 def per_number(horizon: int) -> float:

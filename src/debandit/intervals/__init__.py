@@ -3,7 +3,7 @@
 `limits` has the formulas for the mean of an arm, `differences` those for two arms, and `interval` chooses one.
 """
 
-from debandit.intervals.compared import BEYOND, Compared, compared
+from debandit.intervals.compared import Compared, compared, distances, holm, simulates_comparisons
 from debandit.intervals.differences import (
     mover_difference,
     mover_lift,
@@ -13,7 +13,7 @@ from debandit.intervals.differences import (
     welch,
     wilson_difference,
 )
-from debandit.intervals.interval import Interval, interval_of, outside
+from debandit.intervals.interval import CLOSED_ROUNDS, Interval, chosen_interval, interval_of, outside, sample_of
 from debandit.intervals.limits import (
     ARM,
     WINNER,
@@ -25,32 +25,42 @@ from debandit.intervals.limits import (
     mid_p_lower,
     moderated_t,
     pooled_t,
+    residuals,
     two_part,
     two_part_centre,
     wald,
     wilson,
 )
+from debandit.intervals.simulated import Observed, p_values
 
 __all__ = [
     "ARM",
-    "BEYOND",
+    "CLOSED_ROUNDS",
     "WINNER",
     "Compared",
     "Interval",
     "Limits",
+    "Observed",
     "PooledT",
     "Sample",
     "Sums",
     "binary",
+    "chosen_interval",
     "compared",
+    "distances",
+    "holm",
     "interval_of",
     "mid_p_lower",
     "moderated_t",
     "mover_difference",
     "mover_lift",
     "outside",
+    "p_values",
     "pooled_t",
     "pooled_t_difference",
+    "residuals",
+    "sample_of",
+    "simulates_comparisons",
     "two_part",
     "two_part_centre",
     "two_part_difference",

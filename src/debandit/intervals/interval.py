@@ -6,12 +6,16 @@ import numpy as np
 
 from debandit.checks import checked_choice
 from debandit.errors import InputError, listed
-from debandit.intervals.limits import Floats, Sample, binary, pooled_t, two_part, wald
-from debandit.intervals.sampled import sample_of, wins_of
+from debandit.intervals.limits import Floats, Sample, Sums, binary, moderated, pooled_t, two_part, wald, wilson
+from debandit.intervals.simulated import from_normal
 from debandit.log import ExperimentLog
 from debandit.settings import INTERVALS
 
 MANY_ZEROS, SKEWED, LONG_TAILED = 0.1, 1.0, 10.0
+
+CLOSED_ROUNDS = 300  # of a log for which the closed forms were measured; in longer ones some are known to fail
+MOST_ARMS = 20  # of a log for which auto simulates
+FEW = 100  # pulls of a 0/1 arm whose simulated limits are no narrower than the closed form
 
 # what auto takes for each kind of log, and why
 _CHOICES = {
@@ -65,19 +69,32 @@ class Interval:
         )
 
 
-def interval_of(log: ExperimentLog, name: str = "auto", level: float = 0.95) -> Interval:
-    """The named interval for each arm's mean, or the one that suits the rewards."""
+def chosen_interval(log: ExperimentLog, name: str = "auto", cannot: str = "") -> tuple[str, str]:
+    """The name of the interval that a log gets, and why; `cannot` says why nothing can be simulated, if so."""
     checked_choice("interval", name, INTERVALS)
-    nothing = np.full(len(log.labels), np.nan)
-    if name == "none":
-        return Interval(name, level, nothing, nothing, "asked for", "", ())
-    kind = _kind(log)
-    chosen = "asked for"
+    because = "asked for"
     if name == "auto":
-        name, why = _CHOICES[kind]
-        chosen = f"auto: {why}"
+        name, why = _CHOICES[_kind(log)]
+        if name == "binary" and log.horizon > CLOSED_ROUNDS and not cannot and len(log.labels) <= MOST_ARMS:
+            name, why = "simulated", f"0/1 rewards and more than {CLOSED_ROUNDS} rounds"
+        because = f"auto: {why}"
+    elif name == "simulated" and cannot:
+        raise InputError(f"the interval simulated cannot be made: {cannot}", where="interval", remedy="Take auto.")
     _check_fits(log, name)
-    low, high, notes = _limits(log, name, level)
+    return name, because
+
+
+def interval_of(log: ExperimentLog, name: str = "auto", level: float = 0.95, z: Floats | None = None) -> Interval:
+    """The named interval for each arm's mean, or the one that suits the rewards.
+
+    `z` (arms, 2) has the distances of simulated limits below and above, if the policy was run to find them.
+    """
+    name, chosen = chosen_interval(log, name, "" if z is not None else "the policy was not run for it")
+    if name == "none":
+        nothing = np.full(len(log.labels), np.nan)
+        return Interval(name, level, nothing, nothing, chosen, "", ())
+    kind = _kind(log)
+    low, high, notes = _limits(log, name, level) if z is None else _simulated_limits(log, level, z)
     known = _known(name, "other" if (name, kind) == ("wald", "summaries") else kind)  # it needs no rewards
     if level != 0.95:
         known = f"not measured at this level; at 95 %: {known}"
@@ -153,6 +170,37 @@ def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats
     if pooled.kurtosis[0] > LONG_TAILED:
         notes.append(f"the rewards are long-tailed (kurtosis {pooled.kurtosis[0]:.0f}); trust the intervals less")
     return low[0], high[0], notes
+
+
+def _simulated_limits(log: ExperimentLog, level: float, z: Floats) -> tuple[Floats, Floats, list[str]]:
+    """Limits as far out as the runs say.
+
+    0/1: Wilson's, of an arm with few pulls no narrower than `binary`. Else t limits, at the top no narrower than
+    `pooled_t`.
+    """
+    if log.binary:
+        pulls, wins = log.pulls.astype(np.float64), wins_of(log)
+        limits, closed = wilson(pulls, wins, z[:, 0], z[:, 1]), binary(pulls, wins, level)
+        few = pulls < FEW
+        low, high = (np.where(few, wide, own) for wide, own in zip(limits.wider(closed), limits, strict=True))
+        return low, high, []
+    _, closed_high, notes = _limits(log, "pooled-t", level)
+    parts = moderated(sample_of(log))
+    below, above = (parts.se[0] * from_normal(z[:, side], parts.df[0]) for side in (0, 1))
+    return log.means - below, np.maximum(log.means + above, closed_high), notes
+
+
+def sample_of(log: ExperimentLog) -> Sample | Sums:
+    """The rewards of all arms, or their sums where nothing else is known, as one experiment."""
+    pulls = log.pulls.astype(np.float64)
+    if log.has_rewards:
+        return Sample(np.repeat(np.arange(len(pulls)), log.pulls), log.pool(), len(pulls))
+    return Sums(pulls[None], log.means[None], np.nan_to_num(log.variances * log.pulls)[None])
+
+
+def wins_of(log: ExperimentLog) -> Floats:
+    """The successes of each arm, of 0/1 rewards."""
+    return np.rint(np.nan_to_num(log.means * log.pulls))
 
 
 def _said(log: ExperimentLog, which: np.ndarray, text: str) -> list[str]:

@@ -161,13 +161,22 @@ class Moderated(NamedTuple):
     kurtosis: Floats
 
 
-def moderated(sample: Sample | Sums) -> Moderated:
+def own_weight(sample: Sample | Sums) -> Floats:
+    """What a reward counts for when its arm's variance is estimated, of shape (experiments, 1); the less, the longer
+    the tails of the rewards: see `moderated`."""
+    if not isinstance(sample, Sample):
+        return np.full((len(sample.pulls), 1), 2 / 3)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.clip(2 / (1.5 * (sample.skewness_and_kurtosis[1] - 1)), 0.04, 1.0)[:, None]
+
+
+def moderated(sample: Sample | Sums, weight: Floats | None = None) -> Moderated:
     """How well each mean is known, with some of the spread borrowed from the other arms.
 
     The sampling variance of a variance is (kurtosis - 1)/n of its square, so an observation counts for 2/(kurtosis - 1)
     degrees of freedom only, and the rest is borrowed. Where only sums are known, the skewness is taken to be 0 and the
     kurtosis 3. The shift is that of 95 % limits, whatever the level: were it to change with the level, then limits of
-    skewed rewards would not always get wider with it.
+    skewed rewards would not always get wider with it. `weight` is `own_weight`, or that of another experiment.
     """
     from debandit.special import ndtri
 
@@ -176,7 +185,7 @@ def moderated(sample: Sample | Sums) -> Moderated:
         g, kappa = np.zeros(len(n)), np.full(len(n), 3.0)
         if isinstance(sample, Sample):
             g, kappa = sample.skewness_and_kurtosis
-        weight = np.clip(2 / (1.5 * (kappa - 1)), 0.04, 1.0)[:, None]
+        weight = own_weight(sample) if weight is None else weight
         own = weight * (n - 1)
         v, df = (2 * pooled_variance(sample, 20) + weight * squares) / (2 + own), 2 + own
         se = np.where((v > 0) & (n > 0), np.sqrt(v / n), np.nan)
@@ -206,12 +215,28 @@ def pooled_variance(sample: Sample | Sums, cap: int) -> Floats:
     return pooled
 
 
+def residuals(sample: Sample) -> Floats:
+    """The residuals of the arms of one experiment with at least two pulls, together of variance 1."""
+    found = _scaled(sample)[sample.each(sample.pulls) >= 2]
+    spread = found.std() if len(found) else 0.0
+    return found / spread if spread > 0 else found[:0]
+
+
+def _scaled(sample: Sample) -> Floats:
+    """Deviations from the arm's mean in units of its spread, a little of which is borrowed; 0 for arms pulled once.
+
+    They add up to 0 within each arm.
+    """
+    n = sample.pulls
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scale = np.sqrt(n / (n - 1)) / np.sqrt((pooled_variance(sample, 5) + sample.squares) / n)
+    return sample.deviations * sample.each(np.where(n >= 2, scale, 0.0))
+
+
 def _shape(sample: Sample) -> tuple[Floats, Floats]:
     """Skewness and kurtosis of the residuals of all arms with at least two pulls; of fewer than four: 0 and 3."""
-    n, several = sample.pulls, sample.pulls >= 2
-    scale = np.sqrt(n / (n - 1)) / np.sqrt((pooled_variance(sample, 5) + sample.squares) / n)
-    e = sample.deviations * sample.each(np.where(several, scale, 0.0))  # they add up to 0 within each arm
-    count = np.where(several, n, 0).sum(axis=1)
+    e = _scaled(sample)
+    count = np.where(sample.pulls >= 2, sample.pulls, 0).sum(axis=1)
     second, third, fourth = (sample.total(e**power).sum(axis=1) / count for power in (2, 3, 4))
     enough = count >= 4
     return np.where(enough, third / second**1.5, 0.0), np.where(enough, fourth / second**2, 3.0)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+ENDINGS = ("svg", "png", "pdf")
+
+
 class Kind(NamedTuple):
     """Where a kind of picture is drawn, which quantity it cannot do without, what else it shows, and its caption."""
 
@@ -87,22 +90,57 @@ def draw(rows: Sequence[Row], kind: str, title: str, note: str = "") -> "alt.VCo
     return page(drawn(_frame(rows, kind)), title, note, KINDS[kind].caption)
 
 
+def draw_comparison(rows: Sequence[Row], control: str | None, level: float) -> "alt.VConcatChart":
+    """A picture of all methods on one log, from the rows of a `Comparison`."""
+    from debandit.plots.page import page
+    from debandit.plots.side_by_side import panels
+
+    caption = (
+        f"What each method says of the mean of an arm, with its {100 * level:g} % interval where it has one. The "
+        "dashed line is the naive mean. Very long bars are cut off at the edge."
+    )
+    return page(panels(rows, control), "All methods side by side", caption)
+
+
 def save(chart: "alt.TopLevelMixin", stem: str | Path) -> list[Path]:
     """Write stem.svg, stem.png and stem.pdf, each whole or not at all."""
+    svg = _svg(chart)
+    paths = [Path(f"{stem}.{ending}") for ending in ENDINGS]  # with_suffix would cut the end off "gap-0.5"
+    for path in paths:
+        write_whole(path, _converted(svg, path))
+    return paths
+
+
+def save_as(chart: "alt.TopLevelMixin", path: str | Path) -> None:
+    """Write one file, whole or not at all, of the kind that its name says."""
+    write_whole(path, _converted(_svg(chart), checked_picture(path)))
+
+
+def checked_picture(path: str | Path, where: str = "") -> Path:
+    """The path, if it is that of a picture."""
+    if Path(path).suffix.lower().removeprefix(".") not in ENDINGS:
+        remedy = f"Name a file that ends in {', '.join(f'.{ending}' for ending in ENDINGS)}."
+        raise InputError(f"{shorten(str(path))!r} is not the name of a picture", where=where, remedy=remedy)
+    return Path(path)
+
+
+def _svg(chart: "alt.TopLevelMixin") -> str:
     import altair as alt
     import vl_convert
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version)
-    contents: dict[str, str | bytes] = {
-        "svg": svg,
-        "png": vl_convert.svg_to_png(svg, scale=2),
-        "pdf": vl_convert.svg_to_pdf(svg),
-    }
-    paths = [Path(f"{stem}.{ending}") for ending in contents]  # with_suffix would cut the end off "gap-0.5"
-    for path, content in zip(paths, contents.values(), strict=True):
-        write_whole(path, content)
-    return paths
+    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version))
+
+
+def _converted(svg: str, path: Path) -> str | bytes:
+    """The picture in the format of the path."""
+    import vl_convert
+
+    ending = path.suffix.lower()
+    if ending == ".svg":
+        return svg
+    converted: bytes = vl_convert.svg_to_png(svg, scale=2) if ending == ".png" else vl_convert.svg_to_pdf(svg)
+    return converted
 
 
 def _frame(rows: Sequence[Row], kind: str) -> "pd.DataFrame":

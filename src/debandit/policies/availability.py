@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from debandit.engine.planning import expected_pulls
 from debandit.errors import listed, shorten
 from debandit.log import Batches, ExperimentLog
-from debandit.log_parts import ENOUGH
+from debandit.log_parts import ENOUGH_PULLS
 from debandit.settings import Absent
 
 if TYPE_CHECKING:
@@ -46,28 +46,25 @@ def _would_pull(policy: "Policy", log: ExperimentLog, batches: Batches, there: M
     pulls, sums = (np.cumsum(part, axis=0) - part for part in (batches.pulls, log.batch_sums))  # before each batch
     for batch in where:
         expected += expected_pulls(policy, conditions, batch, pulls[batch], sums[batch], log.horizon)[arm]
-        if expected >= ENOUGH:
+        if expected >= ENOUGH_PULLS:
             return True
     return False
 
 
-def absent_of(policy: "Policy", log: ExperimentLog) -> Absent:
+def absent_of(policy: "Policy", log: ExperimentLog, batches: Batches) -> Absent:
     """The batches in which arms were not available to the rule as it ran in this log, as the settings keep them."""
     available, absent = policy.conditions(len(log.labels), log.horizon).available, {}
-    names = log.batches.names if log.batches is not None else ()
     for label, there in zip(log.labels, available.T, strict=True) if len(available) else ():
         edges = np.flatnonzero(np.diff(np.concatenate([[True], there, [True]]).astype(np.int8))).reshape(-1, 2)
         if len(edges):
-            absent[label] = [[names[first], names[end - 1]] for first, end in edges.tolist()]
+            absent[label] = [[batches.names[first], batches.names[end - 1]] for first, end in edges.tolist()]
     return absent
 
 
-def doubted_absences(policy: "Policy", log: ExperimentLog) -> list[str]:
+def doubted_absences(policy: "Policy", log: ExperimentLog, batches: Batches) -> list[str]:
     """What to say about arms that seem to be absent by the rows of the table, but not if this rule chose them."""
-    if log.batches is None or log.batches.available.all():
-        return []
     used = policy.conditions(len(log.labels), log.horizon).available
-    doubted = (~log.batches.available & (used if len(used) else True)).any(axis=0)
+    doubted = (~batches.available & (used if len(used) else True)).any(axis=0)
     arms = [shorten(log.labels[arm]) for arm in np.flatnonzero(doubted)]
     if not arms:
         return []

@@ -20,7 +20,7 @@ LONG_TAILS = 1.0  # a or c below this
 MANY = 5  # arms: more need shorter panels; five that are tied at Beta(1, 1.1) are off by 2e-10, eight by 9e-10
 NOTHING = 1e-13  # of an arm's draws lie below the panels: rounding, for up to thousands of pulls
 LOWEST = -600.0  # log-density that is told from none; where doubles underflow, exp is forty times as slow
-IMPOSSIBLE = 1e-300  # no arm is: where rounding leaves nothing of a chance, it is this
+LEAST_CHANCE = 1e-300  # where rounding leaves nothing of one: no arm is impossible
 STIRLING = 10.0  # from here on the series of `_beyond_stirling` is exact
 
 
@@ -36,7 +36,7 @@ def highest_beta(a: Floats, c: Floats, *, fine: bool = False) -> Floats:
     chances = np.empty(a.shape)
     for rows, bends in ((np.flatnonzero(~long), BENDS[:0]), (np.flatnonzero(long), BENDS)):
         chances[rows] = by_panels(partial(_panels, fine, bends), _highest, a[rows], c[rows])
-    return np.maximum(chances, IMPOSSIBLE)
+    return np.maximum(chances, LEAST_CHANCE)
 
 
 def _highest(a: Floats, c: Floats, ends: Floats) -> Floats:

@@ -8,9 +8,8 @@ import numpy as np
 from debandit.checks import choice, whole
 from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import TIES, Floats, Ints, Rounds, RuleData, rule_data
-from debandit.policies.choices import certain
 from debandit.policies.history import NO_SCORES, History, Replay
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Policy, certain
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ import numpy as np
 from debandit.engine.data import RuleData, rule_data
 from debandit.engine.kernels import ObjectKernel
 from debandit.engine.objects import follow
-from debandit.policies.choices import certain
 from debandit.policies.history import NO_SCORES, History, Replay
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Policy, certain
 
 
 class ObjectRule(Policy):

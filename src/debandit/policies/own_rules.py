@@ -27,9 +27,8 @@ from debandit.checks import checked_choice
 from debandit.engine.data import TIES, RuleData, rule_data
 from debandit.engine.kernels import KernelName, OwnKernel, load_replay
 from debandit.errors import InputError, shorten
-from debandit.policies.choices import certain, winners
 from debandit.policies.history import NO_SCORES, History, Replay
-from debandit.policies.policy import SELDOM_CHANGED, Policy
+from debandit.policies.policy import SELDOM_CHANGED, Policy, certain, winners
 
 # role -> the arguments that the engine has to offer
 ARGUMENTS = {

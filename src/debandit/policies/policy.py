@@ -1,7 +1,8 @@
-"""What every rule has in common."""
+"""What every rule has in common, and index rules (`RuleData`) as probabilities instead of draws."""
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -10,14 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from debandit.checks import check_fields
 from debandit.engine.binding import class_of
-from debandit.engine.conditions import Conditions
-from debandit.engine.data import Floats, Ints, Rounds, RuleData
+from debandit.engine.conditions import FREE, Conditions
+from debandit.engine.data import FIRST, LAST, Floats, Ints, Rounds, RuleData
 from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
 from debandit.errors import InputError
 from debandit.log import ExperimentLog
 from debandit.policies.availability import believed
-from debandit.policies.choices import chances_under, index_chances, index_scores
 from debandit.policies.history import History, Replay
+from debandit.policies.normal_draws import highest_draw
+
+Free = Callable[[Ints, Ints, Floats], Floats]  # (t, pulls, sums) -> chances, where the choice is free
 
 SELDOM_CHANGED = ("initial_pulls", "ties")  # not worth a word where they are as usual
 
@@ -128,13 +131,13 @@ class Policy(ABC):
             return np.asarray(self.probabilities(t, pulls, sums, horizon))
         if self.kernel != INDEX:
             raise cannot_say(self)
-        return index_chances(self.rule(pulls.shape[-1], horizon), t, pulls, sums)
+        return _index_chances(self.rule(pulls.shape[-1], horizon), t, pulls, sums)
 
     def free_scores(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The scores whose highest is chosen; NaN where the choice does not go by scores."""
         if self.kernel != INDEX:
             return np.full(pulls.shape, np.nan)
-        return index_scores(self.rule(pulls.shape[-1], horizon), t, pulls, sums)
+        return _index_scores(self.rule(pulls.shape[-1], horizon), t, pulls, sums)
 
     def replay(self, history: History) -> Replay | None:
         """How likely it was to choose each arm in the asked rounds of logs; None if it cannot say."""
@@ -210,3 +213,57 @@ def remade(module: str, file: str, owner: str, values: dict[str, Any]) -> Policy
     """A rule that came from another process."""
     policy: Policy = class_of(module, file, owner)(**values)
     return policy
+
+
+def chances_under(conditions: Conditions, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, free: Free) -> Floats:
+    """P(arm chosen in round t | totals before it), of shape (..., K) like the totals; t may have their leading axes."""
+    n, s = np.asarray(pulls), np.asarray(sums, dtype=np.float64)
+    rounds = np.broadcast_to(np.asarray(t), n.shape[:-1])
+    prescribed = conditions.prescribed(rounds, n, n)
+    asked, chances = prescribed == FREE, np.zeros(n.shape)
+    if asked.any():
+        chances[asked] = free(rounds[asked], n[asked], s[asked])
+    return conditions.planned(chances, prescribed)
+
+
+def winners(scores: Floats, ties: int) -> Floats:
+    """The chances (..., K) of arms of which the highest score wins."""
+    arm_count = scores.shape[-1]
+    if ties == FIRST:
+        return certain(np.argmax(scores, axis=-1), arm_count)
+    highest = scores == scores.max(axis=-1, keepdims=True)
+    if ties == LAST:
+        return certain(arm_count - 1 - np.argmax(highest[..., ::-1], axis=-1), arm_count)
+    return np.asarray(highest / np.maximum(highest.sum(axis=-1, keepdims=True), 1))  # none where there are no scores
+
+
+def certain(arms: Ints, arm_count: int) -> Floats:
+    """Probability 1 for the given arms."""
+    return np.eye(arm_count)[arms]
+
+
+def _index_chances(rule: RuleData, t: Rounds, pulls: Ints, sums: Floats) -> Floats:
+    """The chances (..., K) where the choice is free, in rounds t."""
+    location, width = _location_and_width(rule, pulls, sums)
+    chances = highest_draw(location, width) if rule.noisy else winners(_scores(rule, t, location, width), rule.ties)
+    if rule.explore is not None:
+        explore = rule.explore(np.asarray(t))[..., None]
+        chances = explore / pulls.shape[-1] + (1 - explore) * chances
+    return chances
+
+
+def _index_scores(rule: RuleData, t: Rounds, pulls: Ints, sums: Floats) -> Floats:
+    """The scores (..., K) whose highest wins; NaN where the choice goes by draws."""
+    scores = _scores(rule, t, *_location_and_width(rule, pulls, sums))
+    return np.full(scores.shape, np.nan) if rule.noisy else scores
+
+
+def _location_and_width(rule: RuleData, pulls: Ints, sums: Floats) -> tuple[Floats, Floats]:
+    """The order of operations is that of the compiled loop, so that ties are the same ties."""
+    weight = pulls + rule.prior_pulls
+    location: Floats = np.divide(sums + rule.prior_sum, weight, out=np.zeros(sums.shape), where=weight > 0)
+    return location, np.zeros(sums.shape) if rule.width is None else rule.width(pulls)
+
+
+def _scores(rule: RuleData, t: Rounds, location: Floats, width: Floats) -> Floats:
+    return location + (0.0 if rule.level is None else rule.level(np.asarray(t))[..., None]) * width

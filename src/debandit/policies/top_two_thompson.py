@@ -8,9 +8,9 @@ import numpy as np
 from debandit.checks import number, whole
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import normal, uniform
-from debandit.policies.choices import certain
 from debandit.policies.normal_draws import highest_draw
 from debandit.policies.own_rules import SelectRule
+from debandit.policies.policy import certain
 
 TRIES = 100
 

@@ -21,13 +21,13 @@ from debandit.log_parts import (
     too_large,
 )
 from debandit.readers.columns import METRIC, Roles, candidates, roles_of
-from debandit.readers.sources import Piece, Source
+from debandit.readers.pieces import Piece, Source
 from debandit.readers.values import Labels, complain, lacking, numbers, order_in_time
 from debandit.settings import AVAILABLE
 
 COUNTED = ("pulls", "successes", "mean", "sd", "sum", "squares")
 _FORMS = (("successes",), ("mean", "sd"), ("sum", "squares"))  # what must be known besides the pulls
-_OF_METRIC = ("_squares", "_products")  # behind its name: sums of squares and of products with the reward
+_OF_METRIC = ("_squares", "_products")  # behind its name: sums of squares and of products with the reward, if known
 _TOTALS = ("total", "totals", "all", "overall", "sum")  # what people call a sum of all arms
 _WANTED = "Besides --pulls name --successes, or --mean and --sd, or --sum and --squares."
 _ROUNDING = 1e-9  # relative, of sums of squares
@@ -91,7 +91,7 @@ def read_counts(
     """The log; without a column of batches the rows of an arm are added up."""
     options = {role: given[role] for role in ("arm", "batch", *COUNTED)}
     form = next((form for form in _FORMS if any(given[role] is not None for role in form)), _FORMS[0])
-    sums = [name + what for name in metrics for what in ("", *_OF_METRIC)]
+    sums = [*metrics, *(name + what for name in metrics for what in _OF_METRIC if name + what in source.columns)]
     dated = candidates("time", source.columns)[0]  # often the batch of an export
     by_date = batched and options["batch"] is None and not candidates("batch", source.columns)[0] and len(dated) == 1
     options |= {"batch": dated[0]} if by_date else {}
@@ -215,10 +215,15 @@ def _moments(rows: _Rows, roles: Roles, total: str, squares: str) -> tuple[Float
 
 
 def _metric(rows: _Rows, roles: Roles, name: str, told: Summaries) -> Metric:
-    squares, products = (METRIC + name + what for what in _OF_METRIC)
-    means, variances = _moments(rows, roles, METRIC + name, squares)
+    """What the sums say of a metric; nothing of what there is no column for."""
+    total, squares, products = (METRIC + name + what for what in ("", *_OF_METRIC))
     with np.errstate(invalid="ignore", divide="ignore"):
-        covariances = np.where(told.pulls > 1, rows.values[products] / told.pulls - means * told.means, 0.0)
+        means = rows.values[total] / told.pulls
+        variances = covariances = np.full(means.shape, np.nan)
+        if squares in rows.values:
+            _, variances = _moments(rows, roles, total, squares)
+        if products in rows.values:
+            covariances = np.where(told.pulls > 1, rows.values[products] / told.pulls - means * told.means, 0.0)
     metric = Metric(means, variances, covariances)
     what = "is too far from the product of the sums divided by the number of pulls for these sums of squares"
     _refuse(too_large(told, metric), rows, roles, products, what)

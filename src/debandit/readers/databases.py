@@ -22,7 +22,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from debandit.errors import InputError, shorten
-from debandit.readers.sources import Piece, Source, place_of, source_of
+from debandit.readers.pieces import Piece, Source, place_of
+from debandit.readers.sources import source_of
 
 _ROWS = 2**16  # of a piece
 _PATIENCE = 2.0  # seconds for a database to stop after Ctrl-C

@@ -4,22 +4,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from debandit.checks import checked_choice
-from debandit.errors import InputError, listed, shorten
+from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
-from debandit.readers.columns import METRIC, Roles, candidates, roles_of
+from debandit.readers.columns import METRIC, Roles, roles_of
 from debandit.readers.counting import is_counted, left_out, no_table_of_batches, notes_on_counts, read_counts
 from debandit.readers.databases import table_of
-from debandit.readers.sources import NotNumbersError, Piece, Source
+from debandit.readers.doubts import confirm_order, lookalikes, repeated_users
+from debandit.readers.pieces import NotNumbersError, Piece, Source
 from debandit.readers.totals import Columns, RowsNeededError, Totals
 from debandit.readers.values import Labels, complain, dates, lacking, numbers, starts_of, times, with_gaps
 from debandit.settings import AVAILABLE, MISSING, PERIODS
 
 MANY_ROWS = 2**18  # of a longer log only totals are kept, if they are enough
-_USERS_SEEN = 2**17  # rows in which the same user is looked for
 _NUMBERS = {  # what is wanted, and advice
     "reward": ("a finite number", "Repair them."),
     "propensity": (
@@ -106,7 +105,7 @@ def read(
     (see `ExperimentLog.from_batches`).
 
     `metrics` names columns with further outcomes. In counts they are sums, and the columns NAME_squares and
-    NAME_products have the sums of squares and of products with the reward.
+    NAME_products, if there are such, have the sums of squares and of products with the reward.
 
     Of a log with batches and more than `MANY_ROWS` rows only the totals are kept if they are `enough`, which is asked
     with a log that has nothing else.
@@ -127,7 +126,7 @@ def read(
         drop = missing == "drop"
         log, roles = read_counts(source, columns, arms, metrics, batched=batched, available=available, drop=drop)
         roles.notes.extend([*notes_on_counts(source, roles, log.labels), *log.absences])
-        return Reading.of(log, roles, _lookalikes(list(log.labels)))
+        return Reading.of(log, roles, lookalikes(list(log.labels)))
     no_table_of_batches(available)
     options = {"arm": arm, "reward": reward, "time": None if time == "none" else time}
     options |= {"propensity": propensity, "batch": batch}
@@ -141,8 +140,8 @@ def read(
     if batch_by is not None:
         roles.notes.append(f"the batches are the {batch_by}s of {shorten(roles.columns['time'])} in UTC")
     elif time is None:
-        _confirm_order(source, roles)
-    notes = [left_out(rows.dropped)] * (rows.dropped > 0) + _lookalikes(rows.labels.names) + _repeated_users(source)
+        confirm_order(source, roles)
+    notes = [left_out(rows.dropped)] * (rows.dropped > 0) + lookalikes(rows.labels.names) + repeated_users(source)
     return Reading.of(rows.log or _log(rows, roles, source, arms), roles, notes)
 
 
@@ -329,81 +328,3 @@ def _cut(rows: _Rows, source: Source, period: str) -> _Rows:
     for name in names:
         rows.batches.place(str(name))
     return rows._replace(columns=rows.columns | {"batch": places.astype(np.int32)})
-
-
-def _confirm_order(source: Source, roles: Roles) -> None:
-    """See that the rows are in the order of the columns with the name of a time, as far as these can tell."""
-    columns = [column for column in candidates("time", source.columns)[0] if column not in roles.columns.values()]
-    rising = {column: _are_rising(source, column) for column in columns}
-    wrong = next((column for column in columns if rising[column] is False), None)
-    if wrong is not None:
-        raise InputError(
-            f"the rows are not in the order of the column {shorten(wrong)!r}",
-            where=source.name,
-            remedy=f"Say {' or '.join(f'--time {shorten(column)}' for column in columns)} to sort them by it, "
-            "or --time none if they are in the order of time.",
-        )
-    if confirming := [shorten(column) for column in columns if rising[column]]:
-        roles.guessed["time"] = " and ".join(confirming)
-    reason = "it has gaps, or something else than numbers and ISO dates"
-    unknown = [shorten(column) for column in columns if rising[column] is None]
-    roles.doubts.extend(
-        f"{column} does not say whether the rows are in the order of time: {reason}" for column in unknown
-    )
-
-
-def _are_rising(source: Source, column: str) -> bool | None:
-    """Whether the times in a column are; None if it has gaps or other things."""
-    last: Any = None
-    for piece in source.read([column], []):
-        cells = with_gaps(piece.columns.column(column))
-        if cells.null_count:
-            return None
-        moments = times(cells)
-        if moments.dtype.kind == "O":
-            try:
-                moments = dates(moments, column, source.name, piece.first_row)
-            except InputError:
-                return None
-        if last is not None and (last.dtype.kind == "M") != (moments.dtype.kind == "M"):
-            return None
-        if (moments[1:] < moments[:-1]).any() or (last is not None and len(moments) and moments[0] < last):
-            return False
-        last = moments[-1] if len(moments) else last
-    return True
-
-
-def _repeated_users(source: Source) -> list[str]:
-    """A warning if some user has several of the first rows."""
-    for column in candidates("user", source.columns)[0]:
-        if _is_repeated(source, column):
-            return [
-                f"some users have several rows (column {shorten(column)}): their rewards are not independent, "
-                "so corrections and intervals may be off. If you can, keep one row per user"
-            ]
-    return []
-
-
-def _is_repeated(source: Source, column: str) -> bool:
-    """Whether something is twice in the first rows of a column."""
-    seen: set[Any] = set()
-    rows = 0
-    for piece in source.read([column], []):
-        users = piece.columns.column(column)
-        users = users.dictionary_encode() if not isinstance(users, pa.DictionaryArray) else users
-        found = {user for user in users.dictionary.to_pylist() if user is not None}
-        if len(found) < len(users) - users.null_count or seen & found:
-            return True
-        seen |= found
-        rows += len(users)
-        if rows > _USERS_SEEN:
-            break
-    return False
-
-
-def _lookalikes(names: list[str]) -> list[str]:
-    """Arms that are probably the same."""
-    plain: dict[str, list[str]] = {}
-    for name in names:
-        plain.setdefault("".join(name.lower().split()), []).append(name)
-    return [f"these arms differ only in case or spaces: {listed(same)}" for same in plain.values() if len(same) > 1]

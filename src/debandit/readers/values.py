@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from debandit.errors import InputError, shorten
 from debandit.log_parts import in_order_of_appearance
-from debandit.readers.sources import Piece
+from debandit.readers.pieces import Piece
 
 Floats = NDArray[np.float64]
 _WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "false": 0.0, "f": 0.0, "no": 0.0}

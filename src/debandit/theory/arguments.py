@@ -17,7 +17,7 @@ def real(name: str, value: Any, *, low: float = -LARGEST, high: float = LARGEST)
     return float(checked_number(name, value, low, high))
 
 
-def numbers(values: ArrayLike, name: str, *, low: float = -LARGEST, high: float = LARGEST) -> Floats:
+def reals(values: ArrayLike, name: str, *, low: float = -LARGEST, high: float = LARGEST) -> Floats:
     """An array of real numbers from low to high."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -30,7 +30,7 @@ def numbers(values: ArrayLike, name: str, *, low: float = -LARGEST, high: float 
 
 def per_arm(values: ArrayLike, name: str, *, arms: int | None = None, low: float = -LARGEST) -> Floats:
     """One number for each of at least two arms."""
-    array = numbers(values, name, low=low)
+    array = reals(values, name, low=low)
     if array.ndim != 1 or array.size < 2:
         raise InputError("must be one number for each of at least two arms", where=name)
     if arms is not None and array.size != arms:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from debandit.errors import InputError
-from debandit.theory.arguments import Floats, log_exploitation, numbers
+from debandit.theory.arguments import Floats, log_exploitation, reals
 from debandit.theory.etc_normal import etc_bias
 
 
@@ -78,7 +78,7 @@ def theorem1_ratio(
 
 
 def _two_arms(means: ArrayLike, variances: ArrayLike, low: float) -> tuple[Floats, Floats]:
-    mean, variance = numbers(means, "means"), numbers(variances, "variances", low=low)
+    mean, variance = reals(means, "means"), reals(variances, "variances", low=low)
     for array, name in ((mean, "means"), (variance, "variances")):
         if array.shape[-1:] != (2,):
             raise InputError("the last axis must be the two arms", where=name)

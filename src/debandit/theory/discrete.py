@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from debandit.errors import InputError
-from debandit.theory.arguments import Floats, numbers
+from debandit.theory.arguments import Floats, reals
 from debandit.theory.law import Law
 
 FINEST = 10**5  # a range of more spans than this counts as non-lattice
@@ -17,7 +17,7 @@ class Discrete(Law):
     """
 
     def __init__(self, values: ArrayLike, probabilities: ArrayLike) -> None:
-        value, mass = numbers(values, "values"), numbers(probabilities, "probabilities", low=0.0, high=1.0 + 1e-9)
+        value, mass = reals(values, "values"), reals(probabilities, "probabilities", low=0.0, high=1.0 + 1e-9)
         if value.ndim != 1 or value.shape != mass.shape:
             raise InputError("must be one for each value", where="probabilities")
         if abs(mass.sum() - 1) > 1e-9:

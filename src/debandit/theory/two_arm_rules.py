@@ -10,8 +10,8 @@ import numpy as np
 from debandit.engine.data import TIES, Floats, Ints
 from debandit.errors import InputError
 from debandit.policies import Exp3, Policy, ScoreRule, SuccessiveElimination, ThompsonVariance
-from debandit.policies.choices import certain, chances_under, winners
 from debandit.policies.normal_draws import highest_draw
+from debandit.policies.policy import certain, chances_under, winners
 
 LONGEST_EXP3 = 22  # it remembers the order of all wins, so that its states double with every round
 BOTH_LEFT = 0

@@ -6,9 +6,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from debandit import spec
 from debandit.checks import LARGEST, check_fields, checked_number, choice
 from debandit.engine.data import Floats, Ints
-from debandit.errors import InputError, Refused
+from debandit.errors import InputError, Refused, shorten
 from debandit.settings import Unseen
 from debandit.worlds.laws import WEIGHTS, Bernoulli, Empirical, Multiplier, Normal, Pool, Smoothed, World
 
@@ -214,3 +215,19 @@ def _pool(log: Observed, unseen: Unseen | None) -> Pool:
     places = np.repeat(Pool(values, counts).starts[:-1][missing], len(stand_in))
     filled = np.insert(values, places, np.tile(stand_in, missing.sum()))
     return Pool(filled, np.where(counts > 0, counts, len(stand_in)))
+
+
+FITTED: dict[str, type[Bootstrap]] = {
+    world.name: world for world in (Auto, SmoothedBootstrap, Jeffreys, Gaussian, Efron, MultiplierBootstrap)
+}
+
+
+def as_bootstrap(world: Bootstrap | str, where: str = "world") -> Bootstrap:
+    """A way to make a world from a log, or the text of one: gaussian, or multiplier(weights=rademacher)."""
+    if isinstance(world, str):
+        world = spec.build(world, FITTED, where, "bootstrap world")
+    if not isinstance(world, Bootstrap):
+        raise InputError(
+            f"{shorten(repr(world))} cannot be built from a log", where=where, remedy=f"Take {', '.join(FITTED)}."
+        )
+    return world

@@ -19,7 +19,7 @@ def _mix(x):
 
 @call
 def seed_lane(rng, lane, key, run):
-    """Start one lane at the beginning of its run's stream; `key` is that of the run's world (see `streams`)."""
+    """Start one lane at the beginning of its run's stream; `key` is that of the run's world (see `experiment`)."""
     word = _mix((key ^ run) + np.uint64(0x9E3779B97F4A7C15))
     for i in range(4):
         word += np.uint64(0x9E3779B97F4A7C15)

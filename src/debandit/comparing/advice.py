@@ -1,0 +1,154 @@
+"""Which method is recommended for a log, on grounds that were measured; nothing is recommended elsewhere."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from debandit.checking.fit import WARNED
+from debandit.checking.reward_tests import examine_rewards
+from debandit.comparing.methods import BATCH_WEIGHTED, CORRECTED, NAIVE, QUOTED, RAO_BLACKWELL, Inputs
+from debandit.engine.places import LEADS, Places
+from debandit.errors import listed, shorten
+from debandit.log import ExperimentLog
+from debandit.policies import Policy
+
+FEW, MANY = 2, 10  # pulls, of an arm that does not lead: docs/quoted.md, where it is weak
+LEVEL = 0.95
+
+
+class Ground(NamedTuple):
+    """Experiments on which the means were measured, and the errors of the best-looking arm there.
+
+    These are mean errors in units of the naive RMSE, as absolute values, averaged over settings (docs/quoted.md, and
+    docs/compare.md for the last).
+    """
+
+    experiments: str
+    rules: tuple[str, ...]
+    rounds: tuple[int, int]
+    arms: tuple[int, int]
+    binary: bool
+    batches: tuple[int, int] | None
+    errors: dict[str, float]
+
+    def holds(self, log: ExperimentLog, policy: Policy) -> bool:
+        """Whether the log is such an experiment."""
+        sizes = log.batch_sizes
+        in_batches = policy is policy.core if self.batches is None else policy.name == "batched"
+        return (
+            policy.core.name in self.rules
+            and in_batches
+            and log.binary == self.binary
+            and (self.batches is None or (sizes is not None and _between(len(sizes), self.batches)))
+            and _between(log.horizon, self.rounds)
+            and _between(len(log.labels), self.arms)
+        )
+
+
+_SMALL = ("etc", "ucb", "thompson", "epsilon_greedy"), (60, 300), (2, 8)
+GROUNDS = (
+    Ground(
+        "random settings with 60 to 300 rounds of 2 to 8 arms and rewards on a scale",
+        *_SMALL,
+        binary=False,
+        batches=None,
+        errors={QUOTED: 0.116, NAIVE: 0.293, CORRECTED: 0.883},
+    ),
+    Ground(
+        "random settings with 60 to 300 rounds of 2 to 8 arms and 0/1 rewards",
+        *_SMALL,
+        binary=True,
+        batches=None,
+        errors={QUOTED: 0.117, NAIVE: 0.411, CORRECTED: 1.041},
+    ),
+    Ground(
+        "settings with 20,000 to 100,000 users of 2 to 5 arms in 10 to 100 batches of Thompson sampling",
+        ("thompson", "beta_thompson"),
+        (20_000, 100_000),
+        (2, 5),
+        binary=True,
+        batches=(10, 100),
+        errors={QUOTED: 0.247, NAIVE: 0.558, CORRECTED: 1.064},
+    ),
+)
+MEASURED = (
+    "60 to 300 rounds of 2 to 8 arms under etc, ucb, thompson or epsilon_greedy, and 0/1 rewards of 20,000 to 100,000 "
+    "users in 10 to 100 batches of Thompson sampling"
+)
+
+
+class Advice(NamedTuple):
+    """The method whose estimate is recommended for each arm, that whose interval is, empty if none; and why."""
+
+    estimates: tuple[str, ...]
+    interval: str
+    because: tuple[str, ...]
+
+
+def advice_for(given: Inputs, possible: set[str]) -> Advice:
+    """What to take of the methods that are possible here."""
+    nothing = ("",) * len(given.log.labels)
+    drift = examine_rewards(given.log).drift
+    if given.work.force:
+        why = "Nothing is recommended: with --force the check of the rule was passed over, and all hangs on the rule."
+        return Advice(nothing, "", (why,))
+    if drift is not None and drift.p_value < WARNED:
+        return _under_drift(given.log, drift.arm, possible)
+    ground = next((ground for ground in GROUNDS if ground.holds(given.log, given.policy)), None)
+    if ground is None:
+        why = (
+            "Nothing is recommended, because no experiments like this one were measured. In those that were "
+            f"({MEASURED}) quoted means were off the least for the best-looking arm."
+        )
+        return Advice(nothing, "", (why,))
+    return _on(ground, given, possible)
+
+
+def _under_drift(log: ExperimentLog, arm: str, possible: set[str]) -> Advice:
+    drifts = f"The rewards of {shorten(arm)} drift, and all methods but the batchwise ones assume that they do not."
+    if BATCH_WEIGHTED in possible:
+        why = f"{drifts} Recommended here (*): batch-weighted means, unbiased however means drift from batch to batch."
+        return Advice((BATCH_WEIGHTED,) * len(log.labels), "", (why,))
+    return Advice(("",) * len(log.labels), "", (f"{drifts} Nothing is recommended.",))
+
+
+def _on(ground: Ground, given: Inputs, possible: set[str]) -> Advice:
+    """The quoted means, but for arms of which the naive one is known to be better."""
+    log, interval = given.log, given.result.interval
+    follows = (log.pulls > 0) & (Places.of(log.pulls, log.means).place != LEADS)
+    weak = follows & (not ground.binary)
+    better_naive, still_low = weak & (log.pulls > MANY), weak & (log.pulls <= FEW)
+    errors = ", ".join(f"{error:.2f} with {name}" for name, error in ground.errors.items())
+    because = [
+        "Recommended here (*): the quoted mean, because this is one log. "
+        f"In {ground.experiments} the mean error of the best-looking arm was {errors} means, "
+        "in units of the naive RMSE."
+    ]
+    if better_naive.any():
+        because.append(
+            f"{_named(log, better_naive)}: the naive mean, for arms that do not lead and have more than {MANY} pulls: "
+            "their quoted means were too high on average, and the naive ones nearly right."
+        )
+    if still_low.any():
+        because.append(f"{_named(log, still_low)}: pulled once or twice; the quoted mean is probably still too low.")
+    trusted = (
+        interval.name not in ("none", "wald") and interval.level == LEVEL and bool(np.isfinite(interval.low).any())
+    )
+    if trusted:
+        because.append(f"Interval (*), that of debias: {interval.known}.")
+    because.append("To put many experiments together, take the corrected means.")
+    if RAO_BLACKWELL in possible:
+        because.append(
+            "Where any bias is worse than scatter, take Rao-Blackwell: its RMSE was 1.06 to 1.16 times the naive one."
+        )
+    because.append("The other methods were not measured in these settings.")
+    chosen = np.where(better_naive, NAIVE, np.where(log.pulls > 0, QUOTED, ""))
+    return Advice(tuple(chosen.tolist()), QUOTED if trusted else "", tuple(because))
+
+
+def _named(log: ExperimentLog, which: np.ndarray) -> str:
+    return listed([log.labels[k] for k in np.flatnonzero(which)])
+
+
+def _between(value: int, limits: tuple[int, int]) -> bool:
+    return limits[0] <= value <= limits[1]

@@ -1,0 +1,300 @@
+"""The methods that are put side by side: one table, with what each assumes and how it is found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from debandit.debiasing import debias
+from debandit.engine.data import Floats
+from debandit.errors import InputError
+from debandit.estimators import (
+    aipw,
+    aw_aipw,
+    batch_weighted,
+    batched_ols,
+    confidence_sequence,
+    ipw,
+    naive,
+    rao_blackwell,
+    w_decorrelation,
+)
+from debandit.estimators.adaptive import replayed
+from debandit.estimators.estimate import rounds_of
+from debandit.log import ExperimentLog
+from debandit.policies import Policy
+from debandit.replay import forced, of_pulled
+from debandit.result import Debiased, Differences
+from debandit.settings import Settings, Work
+
+NAIVE, QUOTED, CORRECTED, RAO_BLACKWELL, BATCH_WEIGHTED = (
+    "naive",
+    "quoted",
+    "corrected",
+    "rao_blackwell",
+    "batch_weighted",
+)
+
+
+class Found(NamedTuple):
+    """What a method says of each arm (K,); NaN where it says nothing."""
+
+    estimate: Floats
+    se: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What the methods work on; what several of them need is worked out once."""
+
+    log: ExperimentLog
+    policy: Policy
+    settings: Settings
+    work: Work
+    support: tuple[float, float] | None
+    result: Debiased  # of `debias` with its own world
+
+    @cached_property
+    def chances(self) -> Floats:
+        """The propensities of all arms (1, T, K), by replay of the rule."""
+        return replayed(self.log, self.policy)
+
+    @cached_property
+    def propensities(self) -> Floats:
+        """The propensities of the pulled arms (T,), as they were recorded or by replay."""
+        rounds = rounds_of(self.log, "weighting by propensities")
+        recorded = rounds.propensities
+        return of_pulled(self.chances[0], rounds.arms) if recorded is None else recorded
+
+
+class Method(NamedTuple):
+    """A method: its name in files and studies, what people call it, what it assumes, and how to find it."""
+
+    name: str
+    title: str
+    assumes: str
+    means: Callable[[Inputs], Found] | None
+    differences: Callable[[Inputs], Found] | None = None
+    missing: str = "the arm was never pulled"  # why it may have nothing to say of an arm
+
+
+def student(value: Floats, se: Floats, df: Floats | float, level: float) -> Found:
+    """The estimate with limits by Student's t; none where nothing varied."""
+    from debandit.special import stdtrit
+
+    with np.errstate(invalid="ignore"):
+        half = np.where(se > 0, stdtrit(df, (1 + level) / 2) * se, np.nan)
+    return Found(value, se, value - half, value + half)
+
+
+def normal(value: Floats, se: Floats, level: float) -> Found:
+    """The estimate with normal limits."""
+    return student(value, se, np.inf, level)
+
+
+def unsaid(value: Floats, low: Floats | None = None, high: Floats | None = None) -> Found:
+    """An estimate that comes without a standard error, perhaps with limits."""
+    nothing = np.full(value.shape, np.nan)
+    return Found(value, nothing, nothing if low is None else low, nothing if high is None else high)
+
+
+def _naive(given: Inputs) -> Found:
+    return student(*naive(given.log), _freedom(given), given.settings.level)
+
+
+def _naive_difference(given: Inputs) -> Found:
+    """Welch's."""
+    variance, df, control = naive(given.log).se ** 2, _freedom(given), _control(given)
+    both = variance + variance[control]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        degrees = both**2 / (variance**2 / df + variance[control] ** 2 / df[control])
+    return student(_compared(given).naive, np.sqrt(both), degrees, given.settings.level)
+
+
+def _limits(given: Inputs) -> tuple[Floats, Floats]:
+    """Those of `debias`; the best-looking arm has limits that know that it was selected, where there are such."""
+    result = given.result
+    low, high = result.low.copy(), result.high.copy()
+    if result.winner and not np.isnan(result.winner.low):
+        best = result.labels.index(result.winner.arm)
+        low[best], high[best] = result.winner.low, result.winner.high
+    return low, high
+
+
+def _ours(given: Inputs, which: str) -> Found:
+    return unsaid(getattr(given.result, which), *_limits(given))
+
+
+def _our_difference(given: Inputs, which: str) -> Found:
+    found = _compared(given)
+    return unsaid(getattr(found, which), found.low, found.high)
+
+
+def _of_paper(given: Inputs) -> Found:
+    settings, work = given.settings, given.work
+    asked = {name: getattr(settings, name) for name in ("runs", "unseen", "control_variates", "seed")}
+    how = {name: getattr(work, name) for name in ("force", "threads", "executor")}
+    return unsaid(debias(given.log, given.policy, world="gaussian", interval="none", **asked, **how).corrected)
+
+
+def _rao_blackwell(given: Inputs) -> Found:
+    work = given.work
+    found = rao_blackwell(
+        given.log, given.policy, seed=given.settings.seed, threads=work.threads, executor=work.executor
+    )
+    return unsaid(found.value)  # its se is a Monte-Carlo error
+
+
+def _weighted(given: Inputs, estimator: Callable[..., tuple[Floats, Floats]]) -> Found:
+    found = estimator(given.log, propensities=given.propensities)
+    return _where_free(given, normal(*found, given.settings.level))
+
+
+def _adaptively_weighted(given: Inputs, weights: str) -> Found:
+    found = aw_aipw(given.log, weights=weights, propensities=given.chances)
+    return _where_free(given, normal(*found, given.settings.level))
+
+
+def _where_free(given: Inputs, found: Found) -> Found:
+    """Without arms that no free choice has pulled: the formulas make something of nothing there."""
+    arms = rounds_of(given.log, "weighting by propensities").arms[~forced(given.propensities)]
+    pulled = np.bincount(arms, minlength=len(given.log.labels)) > 0
+    return Found(*(np.where(pulled, each, np.nan) for each in found))
+
+
+def _decorrelated(given: Inputs) -> Found:
+    seed, threads = given.settings.seed, given.work.threads
+    return normal(*w_decorrelation(given.log, given.policy, seed=seed, threads=threads), given.settings.level)
+
+
+def _batch_weighted(given: Inputs) -> Found:
+    given.policy.in_log(given.log)  # which must have heard of rewards between these batches
+    found = Found(*batch_weighted(given.log, alpha=1 - given.settings.level))
+    return found._replace(
+        low=np.where(found.se > 0, found.low, np.nan), high=np.where(found.se > 0, found.high, np.nan)
+    )
+
+
+def _batched_ols(given: Inputs) -> Found:
+    if given.settings.control is None:
+        what = "it compares arms with a control, and none was named"
+        raise InputError(what, where="control", remedy="Name one with --control (in Python control=).")
+    settings = given.settings
+    found = batched_ols(given.log, control=str(settings.control), alpha=1 - settings.level, seed=settings.seed)
+    return Found(*found[:4])
+
+
+def _sequence(given: Inputs) -> Found:
+    return unsaid(*confidence_sequence(given.log, alpha=1 - given.settings.level, support=given.support))
+
+
+def _compared(given: Inputs) -> Differences:
+    if given.result.differences is None:
+        raise InputError("there are no differences to show", where="control")
+    return given.result.differences
+
+
+def _freedom(given: Inputs) -> Floats:
+    return (given.log.pulls - 1).astype(np.float64)
+
+
+def _control(given: Inputs) -> int:
+    return given.log.labels.index(str(given.settings.control))
+
+
+_UNCHOSEN = "no round with a free choice pulled it"
+METHODS = (
+    Method(
+        NAIVE,
+        "naive",
+        "that pulls do not depend on rewards, which is not so after a bandit",
+        _naive,
+        _naive_difference,
+    ),
+    Method(
+        QUOTED,
+        "quoted",
+        "the right rule, and rewards whose law does not change; corrects given the arm's place in this log",
+        partial(_ours, which="quoted"),
+        partial(_our_difference, which="quoted"),
+    ),
+    Method(
+        CORRECTED,
+        "corrected",
+        "the same; corrects on average over experiments",
+        partial(_ours, which="corrected"),
+        partial(_our_difference, which="corrected"),
+    ),
+    Method(
+        "gaussian",
+        "corrected, paper's MB",
+        "the same, and that each arm's sample variance is its true one",
+        _of_paper,
+    ),
+    Method(
+        RAO_BLACKWELL,
+        "Rao-Blackwell",
+        "the right rule, without randomness, and rewards whose law does not change; exactly unbiased then",
+        _rao_blackwell,
+    ),
+    Method(
+        "ipw",
+        "IPW",
+        "the right propensities; unbiased, but where they are small a few rounds decide",
+        partial(_weighted, estimator=ipw),
+        missing=_UNCHOSEN,
+    ),
+    Method(
+        "aipw",
+        "AIPW",
+        "the right propensities; unbiased, and mostly scatters less than IPW",
+        partial(_weighted, estimator=aipw),
+        missing=_UNCHOSEN,
+    ),
+    Method(
+        "aw_aipw",
+        "AW-AIPW, constant",
+        "the right propensities of all arms, none of them 0, and a long experiment",
+        partial(_adaptively_weighted, weights="constant"),
+        missing=_UNCHOSEN,
+    ),
+    Method(
+        "aw_aipw_two_point",
+        "AW-AIPW, two-point",
+        "the same; gives less weight still to arms that the rule gives up",
+        partial(_adaptively_weighted, weights="two-point"),
+        missing=_UNCHOSEN,
+    ),
+    Method(
+        "w_decorrelation",
+        "W-decorrelation",
+        "far more than ln T pulls of every arm, and rewards whose law does not change",
+        _decorrelated,
+    ),
+    Method(
+        BATCH_WEIGHTED,
+        "batch-weighted",
+        "a rule that hears of rewards between batches, and a pull in each; the means may drift",
+        _batch_weighted,
+        missing="it has no pull in some batch",
+    ),
+    Method(
+        "batched_ols",
+        "batched OLS",
+        "two pulls of arm and control in every batch, equal variances, one difference in all batches",
+        None,
+        _batched_ols,
+        missing="it or the control has fewer than two pulls in some batch, or rewards that do not vary",
+    ),
+    Method(
+        "confidence_sequence",
+        "confidence sequence",
+        "rewards whose mean does not change; holds for any rule and any reason to stop, and so is wide",
+        _sequence,
+    ),
+)
+TITLES = {method.name: method.title for method in METHODS}
