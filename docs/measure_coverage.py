@@ -1,13 +1,69 @@
-"""Writes coverage.md beside this file: `study coverage`, and the exact coverage of two Bernoulli arms."""
+"""Writes coverage.md and its figure beside this file: `study coverage` of five populations, and two arms exactly."""
 
+import sys
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from debandit.engine.data import Floats
 from debandit.files import write_whole
-from debandit.plots import save
-from debandit.study.coverage import coverage_of_sums, coverage_study
+from debandit.plots import draw, save
+from debandit.study.comparisons import ARM_MEAN, DIFFERENCE, LEVELS, LIFT, MEAN, TEST
+from debandit.study.coverage import QUANTITIES, Coverage, coverage_of_sums, coverage_study
 from debandit.study.enumeration import ENUMERATED, GRID, exact_minimum
-from debandit.study.shares import bounds, columns_of
+from debandit.study.measured import average_row
+from debandit.study.population import CONTINUOUS, OTHER_SCALES
+from debandit.study.shares import Arms, bounds, columns_of
 from debandit.tables import Column, markdown
+
+if TYPE_CHECKING:
+    import altair as alt
+
+TITLE = "Coverage of the intervals"
+STUDIES = {
+    "small": {"settings": 50, "experiments": 2000, "seed": 1},
+    "long": {"scale": "long", "interval": "simulated", "settings": 12, "experiments": 100, "runs": 50, "seed": 60120},
+    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 24, "runs": 50, "seed": 60119},
+    "equal": {"scale": "equal", "interval": "simulated", "settings": 8, "experiments": 400, "runs": 50, "seed": 60121},
+    "small-printed": {"interval": "auto", "settings": 8, "experiments": 200, "runs": 500, "seed": 60122},
+    **{f"level-{level}": {"level": level, "settings": 12, "experiments": 1000, "seed": 60118} for level in LEVELS},
+}
+SHOWN = (ARM_MEAN, DIFFERENCE, LIFT, MEAN)
+TESTED = {"small": "equal", "long": "equal"}  # where no arms differ
+# kinds of logs: study, families, and the intervals that `auto` takes there for an arm and for what is compared
+LOGS = {
+    "60 to 300 rounds, rewards on a scale": ("small", CONTINUOUS, "pooled-t", "pooled-t"),
+    "60 to 300 rounds, many zeros": ("small", ("zero-inflated",), "two-part", "two-part"),
+    "60 to 300 rounds, 0/1": ("small", ("binary",), "binary", "binary"),
+    "300 to 5,000 rounds, rewards on a scale": ("long", CONTINUOUS, "pooled-t", "simulated"),
+    "300 to 5,000 rounds, many zeros": ("long", ("zero-inflated",), "two-part", "two-part"),
+    "300 to 5,000 rounds, 0/1": ("long", ("binary",), "simulated", "simulated"),
+    "20,000 to 100,000 users, 0/1, batched Thompson": ("web", ("binary",), "simulated", "simulated"),
+}
+SECTIONS = {  # title, study and tables of what comes further down
+    "Longer runs": ("long", ("In short", "By family", "Differences, lift and the winner", "Tests at 5 %")),
+    "Longer runs by rule": ("long", ("Differences, lift and the winner by rule",)),
+    "Web experiments": ("web", ("In short", "Tests at 5 %")),
+    "Equal arms": ("equal", ("Tests at 5 %",)),
+    "Quoted and corrected means": ("small-printed", ("Quoted and corrected means inside the interval", "Tests at 5 %")),
+    **{f"At the level of {100 * level:g} %": (f"level-{level}", ("In short",)) for level in LEVELS},
+}
+WORDS = """A 95 % interval should cover the truth in 95 of 100 experiments. This page says how often those of `debias`
+do, and for which kind of log, in random experiments that were not used to find them. No theorem stands behind them.
+
+![{title}](figures/coverage.svg)
+
+{table}
+
+Each cell has the average over arms, or pairs of arms, of random settings, and in brackets the worst of them. The
+intervals are those that `--interval auto` takes for such a log. Differences and lifts are to the first arm. The last
+column says how often a p-value is 5 % or less where there is no difference, on average and in the worst setting.
+`debandit study coverage` measures all of it again, under a seed of yours.
+
+{reading}"""
+
+READING = ""
 
 SUMS = """## Where only sums are known
 
@@ -43,15 +99,73 @@ the states to be enumerated double with every round.
 """
 
 
-def main() -> None:
-    """About nine minutes."""
+def main(kept: Path | None) -> None:
+    """Hours on one core, nearly all of them for simulated limits. What is finished in `kept` is not done again."""
     here = Path(__file__).parent
-    found = coverage_study(settings=50, experiments=2000, seed=1).run()
-    for other in save(found.plot(), here / "figures" / "coverage")[1:]:  # the page shows the SVG
+    found = {name: measured(name, kept) for name in STUDIES}
+    for other in save(picture(found), here / "figures" / "coverage")[1:]:  # the page shows the SVG
         other.unlink()
-    picture = f"\n![{found.study.title}](figures/coverage.svg)\n"
-    text = found.to_markdown().replace("\n## By family", f"{picture}\n## By family", 1)
-    write_whole(here / "coverage.md", f"{text}\n{sums_section()}\n{exact_section()}")
+    tables = found["small"].to_markdown().partition("\n\n")[2].rstrip()
+    parts = [
+        f"# {TITLE}",
+        WORDS.format(title=TITLE, table=short_table(found), reading=READING),
+        f"## Up to 300 rounds\n\n{tables.replace('## ', '### ')}",
+        *(section(found[study], title, names) for title, (study, names) in SECTIONS.items()),
+        sums_section(),
+        exact_section(),
+    ]
+    write_whole(here / "coverage.md", "\n\n".join(part.rstrip() for part in parts) + "\n")
+
+
+def measured(name: str, kept: Path | None) -> Coverage:
+    """One of the studies."""
+    found = coverage_study(**STUDIES[name]).run(kept and kept / name)
+    assert isinstance(found, Coverage)
+    return found
+
+
+def covered(found: dict[str, Coverage], log: str, kind: str) -> Arms:
+    """How often the limits that `auto` takes for such a log cover the truth."""
+    study, families, of_arm, of_others = LOGS[log]
+    return found[study].arms_of(kind, of_arm if kind == ARM_MEAN else of_others, *families)
+
+
+def short_table(found: dict[str, Coverage]) -> str:
+    """What is covered how often, for which kind of log."""
+    rows = []
+    for log, (study, families, *_) in LOGS.items():
+        tests = found[TESTED.get(study, study)].arms(f"{TEST}: simulated", *families, quantity="type_1")
+        row = {kind: percent(covered(found, log, kind), min) for kind in SHOWN}
+        rows.append({"log": log, **row, TEST: percent(tests, max)})
+    columns = [Column("log", "experiments of", "text")]
+    columns += [Column(kind, QUANTITIES[kind][0], "text") for kind in SHOWN]
+    return markdown(rows, [*columns, Column(TEST, "p <= 5 % without a difference", "text")], 4)
+
+
+def percent(arms: Arms, worst: Callable[[Floats], float]) -> str:
+    """The mean and the worst."""
+    return f"{100 * arms.mean().value:.1f} % ({100 * worst(arms.values):.1f})" if len(arms.values) else "–"
+
+
+def picture(found: dict[str, Coverage]) -> "alt.VConcatChart":
+    """A block for each kind of log: our intervals, and the textbook's."""
+    rows = []
+    for kind, log in product(SHOWN, LOGS):
+        study, families, *_ = LOGS[log]
+        textbook = found[study].arms_of(kind, QUANTITIES[kind][1], *families)
+        for method, arms in (("debandit", covered(found, log, kind)), ("the textbook", textbook)):
+            if len(arms.values):
+                block = QUANTITIES[kind][0].capitalize()
+                rows.append(average_row(block, log, method, "coverage", arms.mean()))
+                rows.append(average_row(block, log, method, "low_share", arms.low()))
+    return draw(rows, "coverage", TITLE)
+
+
+def section(found: Coverage, title: str, names: Sequence[str]) -> str:
+    """Some tables of a study."""
+    tables = [f"{markdown(rows, columns, 4)}" for name, rows, columns in found.tables() if name in names]
+    other = OTHER_SCALES.get(found.study.scale, "")
+    return "\n\n".join([f"## {title}", f"{found.what_was_done()} {other}".rstrip(), *tables])
 
 
 def sums_section() -> str:
@@ -82,4 +196,4 @@ def exact_section() -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

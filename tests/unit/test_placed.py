@@ -16,7 +16,7 @@ def test_quoted_means_are_those_of_debias():
     """The same seed and places in the list, hence the same runs."""
     experiments = db.simulate("ucb", WORLD, horizon=40, runs=5, seed=2, paths=True)
     cell = Cell("one", db.UCB(), WORLD, 40, (QUOTED,), 5, 300)
-    found = measure_quoted(experiments, cell, 7, 1)["estimate"]
+    found = measure_quoted(QUOTED, experiments, cell, 7, 1)["estimate"]
     logs = [experiments.log(i) for i in range(5)]
     plain = db.debias_all(logs, "ucb", runs=300, seed=7, control_variates=False, interval="none")
     np.testing.assert_allclose(found, [result.quoted for result in plain], rtol=1e-10)

@@ -123,6 +123,11 @@ def datasets(name: str | None, save: str | None) -> None:
     help="For coverage: 60 to 300 rounds, up to 5,000, equal arms, or 20,000 users and more.  [default: small]",
 )
 @click.option("--level", type=click.Choice(["0.8", "0.9", "0.95", "0.99"]), help="For coverage.  [default: 0.95]")
+@click.option(
+    "--interval",
+    type=click.Choice(["auto", "simulated"]),
+    help="For coverage: measure all that debias says with this interval, too. It takes long.",
+)
 @click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
 @where_to_work
@@ -136,6 +141,7 @@ def study(
     settings: int | None,
     population: str | None,
     level: str | None,
+    interval: str | None,
     draw_only: bool,
     quiet: bool,
     threads: int | None,
@@ -175,10 +181,10 @@ def study(
             click.echo(f"{known:10} {title}")
         return
     asked = {"experiments": experiments, "runs": runs, "seed": seed}
-    if name != "coverage" and (population or level):
-        raise click.UsageError("--population and --level are options of coverage only.")
+    if name != "coverage" and (population or level or interval):
+        raise click.UsageError("--population, --level and --interval are options of coverage only.")
     if name in MEASURED:
-        of_coverage = {"scale": population, "level": level and float(level)}
+        of_coverage = {"scale": population, "level": level and float(level), "interval": interval}
         plans = {name: _measured(name, asked | {"settings": settings} | of_coverage)}
     elif settings is not None:
         raise click.UsageError(f"--settings is an option of {' and '.join(MEASURED)} only.")
@@ -202,8 +208,8 @@ def _measured(name: str, asked: dict[str, Any]) -> "Study":
     given: dict[str, Any] = {option: value for option, value in asked.items() if value is not None}
     if name == "accuracy":
         return accuracy_study(**given)
-    if "runs" in given:
-        raise click.UsageError("--runs: the intervals that coverage measures need none.")
+    if "runs" in given and "interval" not in given:
+        raise click.UsageError("--runs: the intervals that coverage measures need none, but for --interval.")
     return coverage_study(**given)
 
 

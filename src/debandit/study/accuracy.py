@@ -1,7 +1,7 @@
 """How far off corrected and quoted means are, over a random population of settings: bias that is left, and error."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,7 @@ from debandit.study.measured import Average, MeasuredRows, Table, average_row
 from debandit.study.placed import CORRECTED, GROUPS, QUOTED, VALUES, Placed, placed
 from debandit.study.plan import Study
 from debandit.study.population import BETA, CONTINUOUS, RULES, Setting, family_of, population
-from debandit.study.rows import StudyRows
+from debandit.study.rows import StudyRows, range_of
 from debandit.tables import Column, Row
 
 NAIVE, MB, DEFAULT = METHODS = ("naive", "gaussian", CORRECTED)
@@ -177,6 +177,10 @@ class Accuracy(MeasuredRows):
                 if each.family in families and rule in ("", each.rule) and arms in (0, each.arms)
             ]
         )
+
+    def options(self) -> dict[str, str]:
+        """Those of the command line; Beta Thompson sampling comes on top of the settings of a family."""
+        return super().options() | {"settings": range_of(Counter(each.family for each in self.scores).values())}
 
     def what_was_done(self) -> str:
         """What was done, and how large the index is without any bias: a mean error is never exactly 0."""

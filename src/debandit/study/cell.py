@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,9 +14,10 @@ from debandit.engine.data import Floats, Ints
 from debandit.engine.spread import without_progress
 from debandit.errors import DebanditError, InputError
 from debandit.policies import ObjectRule, Policy
-from debandit.simulation import simulate
+from debandit.simulation import Runs, simulate
 from debandit.study.methods import WEIGHTED, WITHOUT_RUNS, measure
 from debandit.study.placed import QUOTED, by_place, measure_quoted
+from debandit.study.printed import is_printed, measure_printed
 from debandit.study.summary import Series, Summary
 from debandit.version import __version__
 from debandit.worlds import World
@@ -138,10 +140,7 @@ def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
                 threads=threads,
             )
             for method in cell.methods:
-                if method == QUOTED:
-                    measured = measure_quoted(experiments, cell, seed, threads)
-                else:
-                    measured = measure(method, experiments, cell, seed, threads)
+                measured = _measuring(method)(method, experiments, cell, seed, threads)
                 if "estimate" in measured:
                     estimate = measured.pop("estimate")
                     error = estimate - cell.world.means
@@ -158,6 +157,10 @@ def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
         where = ", ".join(filter(None, (f"cell {cell.label!r}", error.where)))
         raise type(error)(error.what, where=where, remedy=error.remedy) from None
     return Summary(chunk.experiments, series, histograms)
+
+
+def _measuring(method: str) -> Callable[[str, Runs, Cell, int, int | None], dict[str, Floats]]:
+    return measure_quoted if method == QUOTED else measure_printed if is_printed(method) else measure
 
 
 def _counts(estimates: Floats, bins: Bins) -> Ints:

@@ -22,8 +22,10 @@ from debandit.intervals import (
     welch,
 )
 from debandit.simulation import Runs
+from debandit.study.population import family_of
 
 LEVEL = 0.95
+SIGNIFICANT = 0.05
 LEVELS = (0.8, 0.9, 0.99)  # the others that are measured
 ARM_MEAN, DIFFERENCE, BEST, LIFT = "arm", "difference", "best - second", "lift"
 MEAN, PLAIN, TEST = "winner", "winner, plain tails", "p-value"
@@ -91,26 +93,49 @@ def measure_comparison(method: str, experiments: Runs) -> dict[str, Floats]:
 
     A test shows instead whether it finds a difference.
     """
-    (kind, interval, level), sample, truths = Asked.of(method), sample_of(experiments), experiments.world.means
-    first = np.zeros(len(truths), dtype=np.int64)
-    if kind == TEST:
-        return found_by_test(_outside(_difference(interval, sample, first, level), 0.0), truths)
-    if kind == ARM_MEAN:
-        return {"coverage": covered(_mean(interval, sample, ARM, level), truths)}
-    if kind == LIFT:
-        return {"coverage": covered(_lift(interval, sample, first, level), truths / truths[0] - 1)}
-    if kind == DIFFERENCE:
-        return {"coverage": covered(_difference(interval, sample, first, level), truths - truths[0])}
-    order = np.argsort(-np.nan_to_num(sample.means, nan=-np.inf), axis=1, kind="stable")
-    best, second = order[:, :1], order[:, 1:2]
-    if kind == BEST:
-        limits, truth = _difference(interval, sample, second, level), truths[best] - truths[second]
-    else:
-        limits, truth = _mean(interval, sample, WINNER if kind == MEAN else ARM, level), truths[best]
-    low, high = (np.take_along_axis(limit, best, axis=1) for limit in limits)
-    found = np.full(sample.shape, np.nan)
-    found[:, :1] = covered(Limits(low, high), truth)
+    asked, truths = Asked.of(method), experiments.world.means
+    limits = closed_limits(asked, experiments)
+    if asked.kind == TEST:
+        return found_by_test(1 - covered(limits, np.zeros(len(truths))), truths)
+    best, second = _best_two(experiments)
+    truth = {
+        ARM_MEAN: truths,
+        LIFT: truths / truths[0] - 1 if asked.kind == LIFT else truths,
+        DIFFERENCE: truths - truths[0],
+        BEST: truths[best] - truths[second],
+    }.get(asked.kind, truths[best])
+    found = np.full(experiments.pulls.shape, np.nan)
+    found[:, : limits.low.shape[1]] = covered(limits, truth)
     return {"coverage": found}
+
+
+def closed_limits(asked: Asked, experiments: Runs) -> Limits:
+    """Limits in closed form: of every arm (experiments, arms), or of the pair or arm that the data choose (.., 1).
+
+    An interval that is no closed form stands for that which suits the rewards.
+    """
+    sample, (kind, interval, level) = sample_of(experiments), asked
+    if interval not in _KINDS[DIFFERENCE]:
+        interval = INTERVALS.get(family_of(str(experiments.world)), "pooled-t")
+    first = np.zeros(sample.shape[1], dtype=np.int64)
+    if kind in (TEST, DIFFERENCE):
+        return _difference(interval, sample, first, level)
+    if kind == ARM_MEAN:
+        return _mean(interval, sample, ARM, level)
+    if kind == LIFT:
+        return _lift(interval, sample, first, level)
+    best, second = _best_two(experiments)
+    if kind == BEST:
+        limits = _difference(interval, sample, second, level)
+    else:
+        limits = _mean(interval, sample, WINNER if kind == MEAN else ARM, level)
+    return Limits(*(np.take_along_axis(limit, best, axis=1) for limit in limits))
+
+
+def _best_two(experiments: Runs) -> tuple[Ints, Ints]:
+    """The arms with the two highest means, of shape (experiments, 1); of equals the first."""
+    order = np.argsort(-np.nan_to_num(sample_of(experiments).means, nan=-np.inf), axis=1, kind="stable")
+    return order[:, :1], order[:, 1:2]
 
 
 def covered(limits: Limits, truths: Floats) -> Floats:
@@ -123,10 +148,6 @@ def found_by_test(rejected: Floats, truths: Floats) -> dict[str, Floats]:
     """How often a test finds a difference to the first arm: wrongly where there is none, rightly where there is one."""
     equal = np.isclose(truths, truths[0], rtol=0, atol=1e-9)
     return {"type_1": np.where(equal, rejected, np.nan), "power": np.where(equal, np.nan, rejected)}
-
-
-def _outside(limits: Limits, value: float) -> Floats:
-    return 1 - covered(limits, np.full(limits.low.shape, value))
 
 
 def _wins(sample: Sample) -> Floats:

@@ -43,6 +43,7 @@ from debandit.study.population import (
     population,
     web,
 )
+from debandit.study.printed import INSIDE, OPTIONS, printed_methods
 from debandit.study.rows import StudyRows
 from debandit.study.shares import Arms, bounds, columns_of
 from debandit.tables import Column, Row
@@ -103,7 +104,7 @@ class Coverage(MeasuredRows):
         """Those of the command line that make this study."""
         scale, level = self.study.scale, self.level
         chosen = {"population": "" if scale == "small" else scale, "level": "" if level == LEVEL else f"{level:g}"}
-        return super().options() | chosen
+        return super().options() | chosen | {"interval": self.study.interval}
 
     @cached_property
     def _found(self) -> dict[str, dict[tuple[str, str], list[Row]]]:
@@ -134,12 +135,14 @@ class Coverage(MeasuredRows):
         columns = columns_of(self.level)
         yield self.in_short()
         of_arms = [name for name, asked in self.methods.items() if asked.kind == ARM_MEAN]
-        compared = [name for name, asked in self.methods.items() if asked.kind not in (ARM_MEAN, TEST)]
+        inside = [name for name, asked in self.methods.items() if asked.kind in INSIDE]
+        compared = [name for name, asked in self.methods.items() if asked.kind not in (ARM_MEAN, TEST, *INSIDE)]
         for title, first, groups in (
             ("By family", "rewards", self._by_family(of_arms)),
             ("By rule", "rule and rewards", self._by_rule(of_arms)),
             ("Differences, lift and the winner", "rewards", self._by_family(compared)),
             ("Differences, lift and the winner by rule", "rule and rewards", self._by_rule(compared)),
+            ("Quoted and corrected means inside the interval", "rewards", self._by_family(inside)),
         ):
             rows = [{"group": group, "intervals": method, **arms.summary()} for group, method, arms in groups]
             if rows:
@@ -180,21 +183,21 @@ class Coverage(MeasuredRows):
     def _in_short(self) -> Iterator[tuple[str, Asked, Arms, Arms]]:
         for kind, (_, usual) in QUANTITIES.items():
             for rewards, families in REWARDS.items():
-                textbook = self.arms(self._named(kind, usual), *families)
-                for interval in (INTERVALS.get(families[0], "pooled-t"), "simulated"):
-                    arms = self.arms(self._named(kind, interval), *families)
+                textbook = self.arms_of(kind, usual, *families)
+                for interval in (INTERVALS.get(families[0], "pooled-t"), *OPTIONS):
+                    arms = self.arms_of(kind, interval, *families)
                     if len(arms.values):
                         yield rewards, Asked(kind, interval), arms, textbook
 
-    def _named(self, kind: str, interval: str) -> str:
-        """The name of a method."""
-        wanted = Asked(kind, interval, self.level)
-        return interval if kind == ARM_MEAN and interval in self.methods else str(wanted)
+    def arms_of(self, kind: str, interval: str, *families: str) -> Arms:
+        """How often such limits cover what they are for, at the study's level."""
+        plain = kind == ARM_MEAN and interval in self.methods
+        return self.arms(interval if plain else str(Asked(kind, interval, self.level)), *families)
 
     def averages(self) -> Iterator[Row]:
         """Mean coverage, and the share of the cases that are covered too seldom."""
         for rewards, asked, ours, textbook in self._in_short():
-            name = "simulated" if asked.interval == "simulated" else "debandit's own"
+            name = asked.interval if asked.interval in OPTIONS else "in closed form"
             for method, arms in ((name, ours), ("the textbook's", textbook)):
                 if len(arms.values):
                     block, group = f"Rewards {rewards}", QUANTITIES[asked.kind][0]
@@ -277,18 +280,37 @@ class CoverageStudy(Study):
     found: ClassVar[type[StudyRows]] = Coverage
     scale: str = "small"
     level: float = LEVEL
+    interval: str = ""
 
 
 def coverage_study(
-    *, settings: int = 25, experiments: int = 2000, seed: int = 0, scale: str = "small", level: float = LEVEL
+    *,
+    settings: int = 25,
+    experiments: int = 2000,
+    runs: int = 200,
+    seed: int = 0,
+    scale: str = "small",
+    level: float = LEVEL,
+    interval: str = "",
 ) -> CoverageStudy:
-    """Simulate `experiments` in each of `settings` random settings of every family, with every interval."""
+    """Simulate `experiments` in each of `settings` random settings of every family, with every interval.
+
+    With an `interval`, auto or simulated, all that `debias` says of each experiment is measured as well: it takes long.
+    """
     checked_choice("population", scale, tuple(SCALES))
     if level not in (LEVEL, *LEVELS):
         raise InputError(f"level must be one of {', '.join(map(str, sorted((LEVEL, *LEVELS))))}", where="level")
+    if interval:
+        checked_choice("interval", interval, OPTIONS)
     drawn = _drawn(scale, checked_whole("settings", settings, 1, 10**6), checked_seed(seed))
-    cells = (Cell(*setting, _intervals(family_of(str(setting.world)), level), experiments) for setting in drawn)
-    return CoverageStudy("Coverage of the intervals", tuple(cells), seed, figure="coverage", scale=scale, level=level)
+    cells = []
+    for setting in drawn:
+        family = family_of(str(setting.world))
+        methods = _intervals(family, level) + (printed_methods(interval, family, level) if interval else ())
+        cells.append(Cell(*setting, methods, experiments, runs))
+    return CoverageStudy(
+        "Coverage of the intervals", tuple(cells), seed, figure="coverage", scale=scale, level=level, interval=interval
+    )
 
 
 def _drawn(scale: str, settings: int, seed: int) -> Iterator[Setting]:

@@ -27,7 +27,7 @@ TOGETHER, FIXED = "all arms together", "a fixed arm"
 GROUPS = (*PLACES.values(), TOGETHER, FIXED)
 
 
-def measure_quoted(experiments: Runs, cell: "Cell", seed: int, threads: int | None) -> dict[str, Floats]:
+def measure_quoted(_: str, experiments: Runs, cell: "Cell", seed: int, threads: int | None) -> dict[str, Floats]:
     """The means that `debias` would quote: from the same runs as those that it would correct in the default world."""
     worlds = as_bootstrap(CORRECTED).fit(experiments, None if cell.unseen is None else Unseen.of(cell.unseen))
     ids = np.arange(len(experiments.pulls))

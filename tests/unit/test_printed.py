@@ -1,0 +1,77 @@
+"""What `debias` says, as methods of a study: for small logs it is what the closed forms give."""
+
+import numpy as np
+import pytest
+
+import debandit as db
+from debandit.study.cell import Cell, Chunk, run_chunk
+from debandit.study.comparisons import Asked, closed_limits, measure_comparison
+from debandit.study.coverage import coverage_study
+from debandit.study.methods import measure_interval
+from debandit.study.printed import is_printed, measure_printed, printed_methods
+
+WORLD = db.worlds.Normal([0.0, 0.3, 0.6], [1.0, 1.0, 1.0])
+CELL = Cell("one", db.UCB(), WORLD, 60, ("arm: auto",), 25, 100)
+
+
+@pytest.fixture(scope="module")
+def experiments():
+    return db.simulate("ucb", WORLD, horizon=60, runs=25, seed=4, paths=True)
+
+
+def coverage(method, experiments, level=0.95):
+    return measure_printed(str(Asked(method, "auto", level)), experiments, CELL, 3, 1)
+
+
+def test_names():
+    methods = printed_methods("simulated", "binary", 0.9)
+    assert "lift: simulated, 90 %" in methods
+    assert not any("lift" in method for method in printed_methods("auto", "normal"))  # means may be negative
+    assert all(map(is_printed, methods))
+    assert not any(map(is_printed, ("auto", "quoted", "binary", "difference: pooled-t, 80 %")))
+
+
+@pytest.mark.parametrize("kind", ["difference", "winner"])
+def test_small_logs_have_the_closed_forms(experiments, kind):
+    """The widths are the same, too; at another level they are not."""
+    found = coverage(kind, experiments)
+    closed = measure_comparison(f"{kind}: pooled-t", experiments)
+    np.testing.assert_array_equal(found["coverage"], closed["coverage"])
+    np.testing.assert_allclose(found["width"], found["plain_width"], rtol=1e-9)
+    narrow = closed_limits(Asked(kind, "pooled-t", 0.8), experiments)
+    assert np.nanmax((narrow.high - narrow.low) / np.nanmax(found["width"])) < 1  # control
+
+
+def test_arms_of_small_logs(experiments):
+    found, closed = coverage("arm", experiments), measure_interval("pooled-t", experiments)
+    np.testing.assert_array_equal(found["coverage"], closed["coverage"])
+    np.testing.assert_allclose(found["width"], closed["width"], rtol=1e-9)
+
+
+def test_values_inside_the_interval(experiments):
+    """Each arm of each experiment is the leader or among the others."""
+    parts = [coverage(f"quoted, {place}", experiments)["coverage"] for place in ("leader", "others")]
+    known = [~np.isnan(part) for part in parts]
+    np.testing.assert_array_equal(known[0].sum(axis=1), 1)
+    np.testing.assert_array_equal(known[0], ~known[1])
+    leads = experiments.means.argmax(axis=1)
+    np.testing.assert_array_equal(known[0].argmax(axis=1), leads)
+
+
+def test_p_values_find_what_is_there():
+    """Arm 2 equals the first, arm 3 is three standard deviations better."""
+    world = db.worlds.Normal([0.0, 0.0, 3.0], [1.0, 1.0, 1.0])
+    found = db.simulate("epsilon_greedy(epsilon=0.5)", world, horizon=60, runs=12, seed=1, paths=True)
+    measured = measure_printed("p-value: auto", found, CELL, 3, 1)
+    assert np.nanmean(measured["power"]) == 1.0
+    assert np.nanmean(measured["type_1"]) < 0.5
+
+
+def test_a_study_of_all_that_is_said():
+    """Two settings, one with 0/1 rewards; the same bits again."""
+    study = coverage_study(settings=1, experiments=4, runs=20, seed=3, scale="equal", interval="simulated")
+    for cell in study.cells[::6]:
+        first, again = (run_chunk(Chunk(cell, 3, 0, 4), threads) for threads in (1, 2))
+        assert repr(first) == repr(again)
+        assert {"type_1", "power"} <= set(first.series["p-value: simulated"])
+        assert all(arm.n == 4 for arm in first.series["difference: simulated"]["coverage"][1:])
