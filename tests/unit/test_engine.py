@@ -38,6 +38,14 @@ def test_the_first_runs_do_not_depend_on_how_many_follow(rule):
     np.testing.assert_array_equal(few.sums, many.sums[:77])
 
 
+@pytest.mark.parametrize("rule", ["epsilon_greedy(epsilon=0.4)", "thompson(initial_pulls=1)", "thompson_variance"])
+def test_neighbours_change_no_bit_where_only_some_of_them_lack_initial_pulls(rule):
+    """After six uniform rounds one run in nine has pulled all five arms: often none of eight neighbours is free."""
+    worlds = db.worlds.Normal(np.arange(100.0).reshape(20, 5) % 3, np.ones((20, 5)))
+    alone, among = (db.simulate(f"warm_up({rule}, rounds=6)", worlds, horizon=40, runs=n, seed=7) for n in (1, 9))
+    np.testing.assert_array_equal(alone.sums[:, 0], among.sums[:, 0])
+
+
 def test_tallies_do_not_depend_on_threads_chunks_or_steps(monkeypatch):
     world = db.worlds.Normal([[1, 2], [3, 1], [0, 0]], [[1, 1], [2, 1], [1, 1]])
     one = tally(db.UCB(), world, horizon=50, runs=1300, seed=2, threads=1)

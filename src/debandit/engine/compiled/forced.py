@@ -23,8 +23,9 @@ def prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
             arm = _lacking(t, opening, batched, arm_count, w, lane)
         ints[FIXED + lane] = arm
         asked = asked or arm == FREE
-    # a rule without initial pulls copes with prescribed rounds, and may want to know what it would have done
-    return asked or opening == 0.0
+    # A rule without initial pulls copes with prescribed rounds, and may want to know what it would have done. Where
+    # some runs are free and others not, all draw as many random numbers, whoever their neighbours are.
+    return asked or what == LACKING or opening == 0.0
 
 
 @jit
