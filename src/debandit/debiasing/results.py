@@ -71,7 +71,7 @@ def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -
         ),
         winner=winner,
         differences=_differences(log, found, quoted, sure),
-        metrics=corrected_metrics(log, bias, found.bias_se, found.quoted_bias, found.quoted_se),
+        metrics=corrected_metrics(log, bias, found.bias_se, found.quoted_bias, found.quoted_se) if log.metrics else {},
     )
 
 

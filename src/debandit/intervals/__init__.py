@@ -1,13 +1,18 @@
-"""Confidence intervals in closed form, measured by simulation.
+"""Confidence intervals, in closed form or simulated, measured by simulation.
 
-`limits` has the formulas for the mean of an arm, `differences` those for two arms, and `interval` chooses one.
+`limits` has the formulas for the mean of an arm and `interval` chooses one; `compared` has both for two arms and for
+the best-looking one; `simulated` finds how far out limits must be, and p-values.
 """
 
-from debandit.intervals.compared import Compared, compared, distances, holm, simulates_comparisons
-from debandit.intervals.differences import (
+from debandit.intervals.compared import (
+    Compared,
+    compared,
+    distances,
+    holm,
     mover_difference,
     mover_lift,
     pooled_t_difference,
+    simulates_comparisons,
     two_part_difference,
     wald_lift,
     welch,

@@ -20,8 +20,7 @@ from debandit.errors import InputError
 from debandit.estimators.decorrelation import QUANTILE
 from debandit.estimators.sequences import bernoulli_limits
 from debandit.intervals import WINNER, Limits, binary, pooled_t, two_part
-from debandit.intervals.compared import MOST_ROUNDS
-from debandit.intervals.interval import MANY_ZEROS
+from debandit.intervals.interval import CLOSED_ROUNDS, MANY_ZEROS
 from debandit.policies.history import History
 from debandit.replay import NUMBERS_AT_ONCE, of_pulled, path_chances
 from debandit.simulation import Runs, experiment_of, fits
@@ -65,7 +64,7 @@ def _quoted(task: Task) -> Found:
     count = np.full(len(runs.pulls), task.cell.runs)
     total = spread.tally(world, count, wish, workers=checked_workers(task.threads, None))
     quoted = runs.means - total.quoted(total.arms, total.best).bias
-    if runs.horizon > MOST_ROUNDS:
+    if runs.horizon > CLOSED_ROUNDS:
         return unsaid(quoted)
     sample, leads = sample_of(runs), places.place == 0
     if runs.binary:
