@@ -26,11 +26,11 @@ class WithListing(click.Command):
     def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what comes after the options."""
         from debandit import worlds
-        from debandit.policies import ADAPTERS, RULES, WRAPPERS
+        from debandit.policies import ADAPTERS, ALIASES, RULES, WRAPPERS
         from debandit.spec import listing
 
         shown = [
-            ("Rules", RULES | ADAPTERS),
+            ("Rules", RULES | ALIASES | ADAPTERS),
             ("Around a rule", WRAPPERS),
             *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else []),
         ]
