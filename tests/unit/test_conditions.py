@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from debandit.engine.changes import Floor
 from debandit.engine.conditions import FREE, LACKING, UNIFORM, Conditions
 
 
@@ -74,5 +75,6 @@ def test_a_rule_without_wrappers_begins_with_its_initial_pulls():
 
 
 def test_chances_are_mixed_where_the_choice_is_free():
-    planned = Conditions(floor=0.4).planned(np.array([[1.0, 0.0]] * 3), np.array([FREE, UNIFORM, 1]))
+    chances, prescribed = np.array([[1.0, 0.0]] * 3), np.array([FREE, UNIFORM, 1])
+    planned = Conditions(changes=(Floor((0.2, 0.2)),)).planned(chances, prescribed, 0)
     np.testing.assert_allclose(planned, [[0.8, 0.2], [0.5, 0.5], [0.0, 1.0]], rtol=1e-15)

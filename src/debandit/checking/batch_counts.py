@@ -134,7 +134,7 @@ def _answers(
     kinds, kind = np.unique(present, axis=0, return_inverse=True)
     for there, same in ((row, kind.reshape(-1) == i) for i, row in enumerate(kinds)):
         for uniform, which in ((True, warm & same), (False, ready & same)):
-            asked = Asked(known[which], pulls[which], sums[which], horizon, there)
+            asked = Asked(known[which], known[which], pulls[which], sums[which], horizon, there)
             if which.any():
                 chances[which] = free_chances(policy, conditions, uniform, asked)
             if which.any() and not uniform and not policy.randomised:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.data import Floats, Ints
+from debandit.engine.changes import Change, Floor, changed
+from debandit.engine.data import Floats, Ints, Rounds
 
 LARGE = 50  # rounds of a batch on average, from which the world auto looks at sums of rewards only
 FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed in a round, where it is not an arm
@@ -25,14 +26,25 @@ class Conditions(NamedTuple):
     turns: int = 0  # this many first rounds in which the arms take turns
     uniform: int = 0  # or in which every arm has the same probability
     ends: Ints = np.empty(0, np.int64)  # rounds after which it hears of rewards, the last one the horizon; or none
-    floor: float = 0.0  # with this probability a free choice is replaced by a uniform one
+    changes: tuple[Change, ...] = ()  # what is made of the chances of free choices, one after the other
     commit: bool = False  # the first free choice is kept for good
     available: NDArray[np.bool_] = np.empty((0, 0), bool)  # which arms are, in which batch; or none: all are
 
     @property
     def wrapped(self) -> bool:
         """Whether there is anything beyond what the rule itself asks for."""
-        return self.turns > 0 or self.uniform > 0 or self.floor > 0 or len(self.ends) > 0
+        return self.turns > 0 or self.uniform > 0 or len(self.changes) > 0 or len(self.ends) > 0
+
+    @property
+    def mixed(self) -> Floor | None:
+        """A floor that can be had without knowing the rule's chances: some free choices are replaced by others."""
+        alone = self.changes[0] if len(self.changes) == 1 else None
+        return alone if isinstance(alone, Floor) and not alone.clipped else None
+
+    @property
+    def by_chances(self) -> bool:
+        """Whether one must know the rule's chances to play it."""
+        return len(self.changes) > 0 and self.mixed is None
 
     @property
     def longest_batch(self) -> int:
@@ -60,6 +72,14 @@ class Conditions(NamedTuple):
         if not len(self.ends):
             return rounds
         return np.append(0, self.ends)[np.searchsorted(self.ends, rounds, side="right")]
+
+    def moments(self, horizon: int) -> Ints:
+        """The rounds after which the rule hears of rewards; without batches all of them."""
+        return self.ends if len(self.ends) else np.arange(1, horizon + 1)
+
+    def begun(self, horizon: int) -> Ints:
+        """The round in which each round's batch began, of shape (horizon,); without batches the round itself."""
+        return self.known(horizon)
 
     def settled(self, arm_count: int) -> int:
         """The round from which on nothing is prescribed."""
@@ -102,10 +122,10 @@ class Conditions(NamedTuple):
         owed = np.where(lacks.any(axis=-1), np.argmax(lacks, axis=-1), np.where(unheard, rounds % arm_count, FREE))
         return np.where(prescribed == LACKING, owed, prescribed)
 
-    def planned(self, chances: Floats, prescribed: Ints) -> Floats:
-        """What becomes of a rule's own chances (..., K): a floor where it is free, and whatever is prescribed."""
+    def planned(self, chances: Floats, prescribed: Ints, begun: Rounds) -> Floats:
+        """What becomes of a rule's own chances (..., K): changed where it is free, else whatever is prescribed."""
         arm_count = chances.shape[-1]
-        planned: Floats = self.floor / arm_count + (1 - self.floor) * chances
+        planned = changed(self.changes, chances, begun) if self.changes else chances.copy()
         planned[prescribed == UNIFORM] = 1 / arm_count
         forced = prescribed >= 0
         planned[forced] = np.eye(arm_count)[prescribed[forced]]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from debandit.engine.changes import changed
 from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.experiment import Rule
@@ -25,10 +26,10 @@ class Stretch(NamedTuple):
 
 def stretches(conditions: Conditions, horizon: int) -> Iterator[Stretch]:
     """All rounds, in order."""
-    ends = conditions.ends.tolist()
-    breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends}
+    ends = conditions.moments(horizon)
+    breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends.tolist()}
     for start, end in itertools.pairwise(sorted(breaks)):
-        yield Stretch(start, end, int(np.searchsorted(conditions.ends, start, side="right")))
+        yield Stretch(start, end, int(np.searchsorted(ends, start, side="right")))
 
 
 def prescribed_pulls(conditions: Conditions, here: Stretch, pulls: Ints | Floats, heard: Ints | Floats) -> Ints:
@@ -54,10 +55,26 @@ def _prescribed(conditions: Conditions, here: Stretch, pulls: Ints | Floats, hea
     return counts
 
 
+def prescribed_rounds(conditions: Conditions, here: Stretch, pulls: Ints, heard: Ints) -> Ints:
+    """The same round by round (runs, rounds), FREE where nothing is prescribed. All arms must be available."""
+    rounds, arm_count = np.arange(here.start, here.end), pulls.shape[1]
+    if here.end <= conditions.first_turns:
+        return np.tile(rounds % arm_count, (len(pulls), 1))
+    arms = np.full((len(pulls), len(rounds)), FREE)
+    if here.end <= conditions.uniform or conditions.opening == 0:
+        return arms
+    waits = (heard < conditions.opening).any(axis=1)
+    arms[waits] = rounds % arm_count
+    lacking = np.maximum(conditions.opening - pulls, 0).cumsum(axis=1)
+    owed = (rounds - here.start)[:, None] >= lacking[:, None, :]
+    return np.where(owed.all(axis=-1), arms, owed.sum(axis=-1))
+
+
 class Asked(NamedTuple):
-    """What a rule is asked about: the totals of which it has heard, and which arms are there."""
+    """What a rule is asked about in a batch: the totals of which it has heard, and which arms are there."""
 
     known: Rounds  # how many rounds it has heard of
+    begun: Rounds  # where the batch begins
     pulls: Ints  # (..., K)
     sums: Floats  # (..., K)
     horizon: int
@@ -70,14 +87,12 @@ class Asked(NamedTuple):
 
 def free_chances(rule: Rule, conditions: Conditions, uniform: bool, asked: Asked) -> Floats:
     """The chances (..., K) of the pulls that are not prescribed: of a `uniform` warm-up, or the rule's."""
-    present, arm_count = asked.present, len(asked.present)
-    chances, count = np.zeros(asked.pulls.shape), int(present.sum())
+    present, chances = asked.present, np.zeros(asked.pulls.shape)
+    count = int(present.sum())
     if uniform or count == 1:
         chances[..., present] = 1 / count
-        return chances
-    own = _shares(rule.core, asked)
-    floor = conditions.floor if count == arm_count else conditions.floor * count / arm_count  # the same for each arm
-    chances[..., present] = conditions._replace(floor=floor).planned(own, np.full(own.shape[:-1], FREE))
+    else:
+        chances[..., present] = changed(conditions.changes, _shares(rule.core, asked), asked.begun, present)
     return chances
 
 
@@ -90,7 +105,7 @@ def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, 
         left = here.end - here.start - prescribed.sum()
         expected += prescribed
         if left > 0:
-            asked = Asked(known, heard, sums[None], horizon, present)
+            asked = Asked(known, known, heard, sums[None], horizon, present)
             expected += left * free_chances(rule, conditions, here.end <= conditions.uniform, asked)
     return np.asarray(expected[0])
 

@@ -26,12 +26,12 @@ _NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
 def can_step(experiment: Experiment) -> bool:
     """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn.
 
-    Where arms are not always available, there is no other way, whatever the size of the batches.
+    Where arms are not always available, or the rule's chances are changed, batches may have any size.
     """
     conditions, ends = experiment.conditions, experiment.conditions.ends
     large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
     return (
-        (large or len(conditions.available) > 0)
+        (large or len(conditions.available) > 0 or (conditions.by_chances and len(ends) > 0))
         and experiment.policy.by_totals
         and not conditions.commit
         and _drawable(experiment.world)
@@ -56,7 +56,7 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     )
     variance = experiment.variance[who[:, 0]]
     table = np.zeros((kept, len(who), experiment.arm_count))
-    heard, known, ends = table[:2].copy(), 0, set(conditions.ends.tolist())
+    heard, known, ends = table[:2].copy(), 0, set(conditions.moments(horizon).tolist())
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
@@ -108,7 +108,7 @@ def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats,
     free = np.flatnonzero(left > 0)
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
-        asked = Asked(known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
+        asked = Asked(known, known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
         chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
         counts[np.ix_(free, present)] += draws.multinomial(free, left[free], chances[:, present])
     return counts

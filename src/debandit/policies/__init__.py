@@ -9,6 +9,10 @@ from debandit.errors import InputError, shorten
 from debandit.policies.adapters import MABWiserRule as MABWiserRule
 from debandit.policies.adapters import RiverRule as RiverRule
 from debandit.policies.beta_thompson import BetaThompson as BetaThompson
+from debandit.policies.chance_wrappers import Drop as Drop
+from debandit.policies.chance_wrappers import Floor as Floor
+from debandit.policies.chance_wrappers import Tempered as Tempered
+from debandit.policies.chance_wrappers import exploration_sampling
 from debandit.policies.etc import ExploreThenCommit as ExploreThenCommit
 from debandit.policies.exp3 import Exp3 as Exp3
 from debandit.policies.fixed_weights import FixedWeights as FixedWeights
@@ -32,7 +36,6 @@ from debandit.policies.ucb import UCB as UCB
 from debandit.policies.ucb import ucb1
 from debandit.policies.ucb_tuned import UCBTuned as UCBTuned
 from debandit.policies.wrappers import Batched as Batched
-from debandit.policies.wrappers import Floor as Floor
 from debandit.policies.wrappers import WarmUp as WarmUp
 
 _CLASSES: tuple[type[Policy], ...] = (
@@ -57,8 +60,11 @@ _CLASSES: tuple[type[Policy], ...] = (
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
 CLASSES = [name for name, value in vars().copy().items() if isinstance(value, type) and issubclass(value, Policy)]
-WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in (Batched, Floor, WarmUp)}
-ALIASES: dict[str, Callable[..., Policy]] = {"ucb1": ucb1}  # other names of rules with certain options
+WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in (Batched, WarmUp, Floor, Tempered, Drop)}
+ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certain options
+    "ucb1": ucb1,
+    "exploration_sampling": exploration_sampling,
+}
 ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
 
 

@@ -20,7 +20,7 @@ def chances_under(conditions: Conditions, t: ArrayLike, pulls: ArrayLike, sums: 
     asked, chances = prescribed == FREE, np.zeros(n.shape)
     if asked.any():
         chances[asked] = free(rounds[asked], n[asked], s[asked])
-    return conditions.planned(chances, prescribed)
+    return conditions.planned(chances, prescribed, rounds)
 
 
 def winners(scores: Floats, ties: int) -> Floats:

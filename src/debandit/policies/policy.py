@@ -143,8 +143,9 @@ class Policy(ABC):
             answer = self.core.answer(seen)
         if answer is None:
             return None
-        chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds])
-        scored = seen.free[..., None] & (seen.conditions.floor == 0)
+        begun = seen.conditions.begun(history.horizon)[seen.rounds]
+        chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds], begun)
+        scored = seen.free[..., None] & (not seen.conditions.changes)
         return Replay(chances, np.broadcast_to(np.where(scored, answer.scores, np.nan), chances.shape))
 
     def answer(self, history: History) -> Replay | None:
