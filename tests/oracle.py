@@ -349,6 +349,20 @@ class Wrapping(NamedTuple):
     floor: float = 0.0  # the least probability of each arm in rounds that are the rule's own
     size: int = 1  # rounds of a batch
     changes: tuple = ()  # functions of (chances, first round of the batch from 1), from the inside out
+    quota: bool = False  # a batch is dealt in fixed shares
+
+
+def dealing(chances, count, rng):
+    """This many arms: the whole part of n p of each, the rest drawn by the fractions, in any order."""
+    hand, fractions = [], []
+    for arm, p in enumerate(chances):
+        whole = math.floor(count * p + 1e-9)
+        hand += [arm] * whole
+        fractions.append(max(count * p - whole, 0.0))
+    while len(hand) < count:
+        hand.append(int(rng.choice(len(chances), p=np.array(fractions) / sum(fractions))))
+    rng.shuffle(hand)
+    return hand
 
 
 def mixing(least, decay=0.0):
@@ -406,7 +420,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
     `reward_of(t, arm)` is the reward. With `arm_of(t)` that arm is pulled, whatever is chosen.
     """
     pulls, known_pulls, known_sums = [0] * arms, [0] * arms, [0.0] * arms
-    late, known = [], 0
+    late, known, hand = [], 0, []
     chosen, rewards, own = [], [], []
     rule.begin(arms)
     for t in range(horizon):
@@ -422,9 +436,13 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             arm = t % arms
         else:
             own[-1] = True
-            if wrapping.changes:
+            if hand:
+                arm = hand.pop()
+            elif wrapping.changes or wrapping.quota:
                 chances = changed_chances(rule, wrapping.changes, known, known_pulls, known_sums, known)
-                arm = int(rng.choice(arms, p=chances))
+                left = wrapping.size - t % wrapping.size
+                hand = dealing(chances, left if wrapping.quota else 1, rng)
+                arm = hand.pop()
             else:
                 arm = rule.decide(known, list(known_pulls), list(known_sums), rng)
             if wrapping.floor > 0 and rng.random() < wrapping.floor * arms:

@@ -191,7 +191,11 @@ def fits(policy: Policy, world: World) -> None:
 
 
 def enough_rounds(policy: Policy, arm_count: int, horizon: int) -> None:
-    """The initial pulls must fit into the horizon."""
+    """The initial pulls must fit into the horizon, and quotas need batches."""
+    conditions = policy.conditions(arm_count, horizon)
+    if conditions.quota and not len(conditions.ends):
+        what = "quotas are those of batches, but this rule has none"
+        raise InputError(what, where="policy", remedy="Write batched(RULE, size=...) inside or outside of quota.")
     needed = policy.opening * arm_count
     if horizon < needed:
         raise InputError(

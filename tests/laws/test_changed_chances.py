@@ -1,4 +1,4 @@
-"""Floors, tempering and dropping, played in three ways, against the oracle, exact values and laws, with controls."""
+"""Floors, tempering, dropping and quotas in all ways of playing: the oracle, exact values and laws, with controls."""
 
 import functools
 
@@ -22,6 +22,8 @@ CHANGES = {
     "control": ("floor({}, shares={control})", lambda k: [oracle.mixing([0.5] + [0.0] * (k - 1))]),
     "power": ("tempered({}, power=0.3)", lambda k: [oracle.tempering(0.3)]),
     "drop": ("drop({}, below=0.29)", lambda k: [oracle.dropping(0.29)]),
+    "quota": ("quota({})", lambda k: []),
+    "tempered-quota": ("quota(tempered({}, power=0.3))", lambda k: [oracle.tempering(0.3)]),
     "several": (
         "floor(tempered(drop({}, below=0.15), power=2), 0.1)",
         lambda k: [oracle.dropping(0.15), oracle.tempering(2.0), oracle.mixing([0.1] * k)],
@@ -56,7 +58,7 @@ def worst(one, two):
 def slow(case):
     _, judge, arms, change = CASES[case]
     rng, found = np.random.default_rng(7), []
-    around = oracle.Wrapping(size=SIZE, changes=tuple(CHANGES[change][1](arms)))
+    around = oracle.Wrapping(size=SIZE, changes=tuple(CHANGES[change][1](arms)), quota="quota" in change)
     for _ in range(250):
         path, rewards, _ = oracle.play(
             judge, around, arms, HORIZON, lambda _, arm: float(rng.random() < TRUTH[arms][arm]), rng
@@ -79,7 +81,8 @@ def test_against_the_oracle(case):
     assert worst(steps, slow(case)) < Z
     assert worst(rounds, slow(case)) < Z
     assert worst(steps, rounds) < Z
-    assert worst(steps, fast(rule, "", arms, paths=False)) > Z  # control: the rule with its own chances
+    if change != "quota":  # which has its control below
+        assert worst(steps, fast(rule, "", arms, paths=False)) > Z  # control: the rule with its own chances
 
 
 @pytest.mark.parametrize("change", ["clip", "clip-falls", "power", "drop", "several"])
@@ -127,7 +130,8 @@ def test_choices_are_as_likely_as_the_wrapped_rule_says(change):
         return np.abs(z_scores(sums.mean(axis=0), sums.std(axis=0) / np.sqrt(len(sums)) + 1e-12)).max()
 
     assert unlikely(policy) < Z
-    assert unlikely(policy.core) > 2 * Z  # control
+    other = policy.core if change != "quota" else "softmax(0.5)"
+    assert unlikely(as_policy(f"batched({other}, {SIZE})")) > 2 * Z  # control
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -163,3 +167,35 @@ def test_the_check_tells_changes_apart():
         log = db.simulate(policy, place, horizon=horizon, runs=1, seed=4, paths=True).log(0)
         assert db.check(log, policy).fits
         assert not db.check(log, other).fits
+
+
+def test_quotas_keep_counts_close_to_their_shares():
+    """Dealt in quotas, the counts of a batch lie within K - 1 of n p, and are n p on average; drawn they do not."""
+    weights, size = np.array([0.513, 0.287, 0.2]), 100
+    for text, within in (("quota(batched(fixed_weights({}), 100))", True), ("batched(fixed_weights({}), 100)", False)):
+        policy = as_policy(text.format(weights.tolist()))
+        for paths in (False, True):
+            runs = db.simulate(policy, WORLDS["bernoulli"], horizon=size, runs=2000, seed=1, paths=paths)
+            gap = runs.pulls - size * weights
+            assert (np.abs(gap).max() < 3) == within
+            assert np.abs(z_scores(gap.mean(axis=0), gap.std(axis=0) / np.sqrt(2000) + 1e-12)).max() < Z
+
+
+def test_the_check_knows_quotas():
+    """Counts that are drawn user by user are impossible under quotas, and those of quotas too close to be drawn."""
+    place = db.worlds.Bernoulli(TRUTH[3])
+    drawn, quota = "batched(softmax(0.3), 200)", "quota(batched(softmax(0.3), 200))"
+    logs = [db.simulate(each, place, horizon=4000, runs=1, seed=6, paths=True).log(0) for each in (drawn, quota)]
+    assert db.check(logs[0], drawn).fits
+    assert db.check(logs[1], quota).fits
+    wrong = db.check(logs[0], quota)
+    assert wrong.verdict == "impossible"
+    assert "the rule's quotas give it at least" in str(wrong)
+    assert "closer to the expected counts than chance allows" in str(db.check(logs[1], drawn))
+
+
+def test_quotas_without_batches_make_no_sense():
+    with pytest.raises(db.InputError, match="quotas are those of batches"):
+        db.simulate("quota(uniform)", WORLDS["bernoulli"], horizon=10, runs=2)
+    with pytest.raises(db.InputError, match="needs the probabilities of exp3"):
+        as_policy("quota(batched(exp3, 5))")

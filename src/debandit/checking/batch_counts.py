@@ -14,7 +14,7 @@ from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints
-from debandit.engine.planning import Asked, free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches
 from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
@@ -34,6 +34,7 @@ class BatchCounts(NamedTuple):
     scores: Floats  # (n, K) NaN where the choice does not go by scores
     pulls: Ints  # (n, K) before the batch
     means: Floats  # (n, K) likewise; NaN without a pull
+    quota: bool  # what quotas give for certain is prescribed, too
 
     @property
     def free(self) -> Ints:
@@ -65,12 +66,15 @@ class BatchCounts(NamedTuple):
 def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts | None:
     """Batches of a log beside the rule's chances; None if there are none, or the rule goes by more than totals.
 
-    Of the rounds of a log only large batches are looked at in this way. Of a randomised rule at most so many batches
-    are, evenly spaced ones. The batch in which a uniform warm-up ends is left out, for its counts have two sources.
+    Of the rounds of a log only large batches, and those with quotas, are looked at in this way. Of a randomised rule
+    at most this many batches are, evenly spaced ones. The batch in which a uniform warm-up ends is left out, for its
+    counts have two sources.
     """
     arm_count, horizon = len(log.labels), log.horizon
     conditions = policy.conditions(arm_count, horizon)
-    if not (policy.by_totals and len(conditions.ends)) or (log.batches is None and not conditions.in_large_batches):
+    if not (policy.by_totals and len(conditions.ends)) or (
+        log.batches is None and not (conditions.in_large_batches or conditions.quota)
+    ):
         return None
     table = _table(log, conditions)
     if table is None:
@@ -86,9 +90,13 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     prescribed = _prescribed(conditions, horizon, chosen, before)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
     chances, scores = _answers(policy, conditions, present, known, before, heard, horizon)
+    if conditions.quota:
+        whole, chances = dealt(counts[chosen].sum(axis=1) - prescribed.sum(axis=1), chances)
+        prescribed += whole
     means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
     names = tuple(_name(log, batch) for batch in chosen.tolist())
-    return BatchCounts(len(counts), chosen, names, counts[chosen], prescribed, chances, scores, before, means)
+    about = counts[chosen], prescribed, chances, scores, before, means, conditions.quota
+    return BatchCounts(len(counts), chosen, names, *about)
 
 
 def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats] | None:
@@ -202,7 +210,9 @@ def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
     arm = int(np.argmax(found.odd[i]))
     logged, sure = (f"{n:,} pulls" if n != 1 else "1 pull" for n in (found.counts[i, arm], found.prescribed[i, arm]))
     what = f"{found.names[i]}: the log has {logged} of {shorten(labels[arm])!r}"
-    if found.left[i] == 0:
+    if found.quota and found.free[i, arm] < 0:
+        return f"{what}, but the rule's quotas give it at least {sure} there."
+    if found.left[i] == 0 and not found.quota:
         return (
             f"{what}, but until the rule has heard of its initial pulls the arms take turns, which makes {sure}. If "
             "the arms were drawn at random there, put warm_up(RULE, rounds=...) around the rule."

@@ -27,13 +27,14 @@ class Conditions(NamedTuple):
     uniform: int = 0  # or in which every arm has the same probability
     ends: Ints = np.empty(0, np.int64)  # rounds after which it hears of rewards, the last one the horizon; or none
     changes: tuple[Change, ...] = ()  # what is made of the chances of free choices, one after the other
+    quota: bool = False  # batches are dealt in fixed shares, not drawn user by user
     commit: bool = False  # the first free choice is kept for good
     available: NDArray[np.bool_] = np.empty((0, 0), bool)  # which arms are, in which batch; or none: all are
 
     @property
     def wrapped(self) -> bool:
         """Whether there is anything beyond what the rule itself asks for."""
-        return self.turns > 0 or self.uniform > 0 or len(self.changes) > 0 or len(self.ends) > 0
+        return any((self.turns, self.uniform, len(self.changes), self.quota, len(self.ends)))
 
     @property
     def mixed(self) -> Floor | None:
@@ -44,7 +45,7 @@ class Conditions(NamedTuple):
     @property
     def by_chances(self) -> bool:
         """Whether one must know the rule's chances to play it."""
-        return len(self.changes) > 0 and self.mixed is None
+        return self.quota or (len(self.changes) > 0 and self.mixed is None)
 
     @property
     def longest_batch(self) -> int:

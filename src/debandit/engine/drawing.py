@@ -10,12 +10,13 @@ import numpy as np
 from debandit.engine.conditions import FREE
 from debandit.engine.data import Floats, Ints, Played
 from debandit.engine.experiment import Experiment
-from debandit.engine.planning import Asked, Stretch, free_chances, prescribed_rounds, stretches
+from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_rounds, stretches
 from debandit.engine.rounds import all_rewards
 from debandit.engine.runs import table_of
 from debandit.engine.streams import Words, run_words, uniforms
 
 _NUMBERS_AT_ONCE = 2**22  # rewards
+_FURTHER = 2**40  # where the numbers of a run's stream begin by which the rest of a quota is dealt
 
 
 def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
@@ -70,9 +71,29 @@ def _arms(
         asked = Asked(known, known, heard[free], sums[free], experiment.horizon, present)
         chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
         numbers = uniforms(words[free], here.start, here.end - here.start).T
-        ends = chances.cumsum(axis=-1)[:, None, :-1] / chances.sum(axis=-1)[:, None, None]
-        drawn = (numbers[..., None] >= ends).sum(axis=-1)
-        arms[free] = np.where(arms[free] == FREE, drawn, arms[free])
+        if conditions.quota:
+            more = uniforms(words[free], _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T
+            for run, *about in zip(free, chances, numbers, more, strict=True):
+                arms[run] = _dealt(arms[run], *about)
+        else:
+            arms[free] = np.where(arms[free] == FREE, _drawn(chances, numbers), arms[free])
+    return arms
+
+
+def _drawn(chances: Floats, numbers: Floats) -> Ints:
+    """The arms to which uniform numbers (..., n) belong that are shared by these chances (..., K)."""
+    ends = chances.cumsum(axis=-1)[..., None, :-1] / chances.sum(axis=-1)[..., None, None]
+    return np.asarray((numbers[..., None] >= ends).sum(axis=-1))
+
+
+def _dealt(arms: Ints, chances: Floats, numbers: Floats, more: Floats) -> Ints:
+    """The arms (n,) of a run with the free ones dealt by quotas, in the order of the numbers."""
+    free = np.flatnonzero(arms == FREE)
+    whole, fractions = dealt(np.array(len(free)), chances)
+    hand = np.repeat(np.arange(len(chances)), whole)
+    if len(hand) < len(free):
+        hand = np.append(hand, _drawn(fractions, more[: len(free) - len(hand)]))
+    arms[free[np.argsort(numbers[free])]] = hand
     return arms
 
 

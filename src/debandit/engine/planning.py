@@ -15,6 +15,8 @@ from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.experiment import Rule
 
+ROUNDING = 1e-6  # of a pull
+
 
 class Stretch(NamedTuple):
     """The rounds start, ..., end - 1, which lie in one batch and in one part of a warm-up."""
@@ -94,6 +96,18 @@ def free_chances(rule: Rule, conditions: Conditions, uniform: bool, asked: Asked
     else:
         chances[..., present] = changed(conditions.changes, _shares(rule.core, asked), asked.begun, present)
     return chances
+
+
+def dealt(left: Ints, chances: Floats) -> tuple[Ints, Floats]:
+    """What quotas give each arm for certain (..., K) of this many pulls (...), and the chances of the pulls left.
+
+    The whole part of n p is certain, and the fractions are the chances; what is whole but for rounding is whole.
+    """
+    expected = left[..., None] * chances
+    whole = np.floor(expected + ROUNDING).astype(np.int64)
+    fractions = np.maximum(expected - whole, 0.0)
+    total = fractions.sum(axis=-1, keepdims=True)
+    return whole, np.divide(fractions, total, out=np.zeros(fractions.shape), where=total > 0)
 
 
 def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:

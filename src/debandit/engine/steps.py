@@ -14,7 +14,7 @@ import numpy as np
 
 from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, WorldData
 from debandit.engine.experiment import Experiment
-from debandit.engine.planning import Asked, Stretch, free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_pulls, stretches
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import Words, generators, normals, run_words, uniforms
 
@@ -78,7 +78,7 @@ class _Draws(NamedTuple):
 
     def multinomial(self, runs: Ints, left: Ints, chances: Floats) -> Ints:
         """Pulls of each arm in these runs, of which each has this many left to make."""
-        chances = chances / chances.sum(axis=1, keepdims=True)
+        chances = chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
         drawn = [self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)]
         return np.array(drawn, np.int64).reshape(chances.shape)
 
@@ -110,6 +110,10 @@ def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats,
         present = conditions.present(here.batch, experiment.arm_count)
         asked = Asked(known, known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
         chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
+        if conditions.quota:
+            whole, chances = dealt(left[free], chances)
+            counts[free] += whole
+            left[free] -= whole.sum(axis=1)
         counts[np.ix_(free, present)] += draws.multinomial(free, left[free], chances[:, present])
     return counts
 

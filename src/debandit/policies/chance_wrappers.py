@@ -1,4 +1,4 @@
-"""Wrappers that change a rule's chances: floors, tempering and dropping. As written, they act from the inside out."""
+"""Wrappers that go by a rule's chances: floors, tempering and dropping, from the inside out as written; then quotas."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -17,16 +17,12 @@ USUAL_FLOOR = 0.05
 EXPLORATION_SAMPLING = "exploration_sampling"
 
 
-class Changing(Wrapper):
-    """What they have in common: what becomes of the chances, and the chances that one must know for it."""
-
-    @abstractmethod
-    def change(self, arm_count: int) -> changes.Change | None:
-        """What becomes of the chances; None: nothing."""
+class ByChances(Wrapper):
+    """Wrappers that need to know the rule's chances."""
 
     @property
     def needs_chances(self) -> bool:
-        """Whether one must know the rule's chances, and they must be chances."""
+        """Whether it does with its options."""
         return True
 
     def __post_init__(self) -> None:
@@ -36,6 +32,14 @@ class Changing(Wrapper):
                 self.by_totals,
                 f"it needs the probabilities of {self.core.name}, which do not follow from pulls and sums alone",
             )
+
+
+class Changing(ByChances):
+    """Wrappers that change the rule's chances."""
+
+    @abstractmethod
+    def change(self, arm_count: int) -> changes.Change | None:
+        """What becomes of the chances; None: nothing."""
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
         change = self.change(arm_count)
@@ -150,3 +154,17 @@ class Drop(Reshaping):
                 remedy=f"It is at most {1 / arm_count:g}.",
             )
         return changes.Drop(self.below)
+
+
+@dataclass(frozen=True)
+class Quota(ByChances):
+    """A batch of n users is dealt in fixed shares, not drawn user by user.
+
+    Each arm gets the whole part of n p, and the users who are left are drawn by the fractions.
+    """
+
+    name: ClassVar[str] = "quota"
+    policy: Policy
+
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        return conditions._replace(quota=True)
