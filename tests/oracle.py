@@ -350,6 +350,7 @@ class Wrapping(NamedTuple):
     size: int = 1  # rounds of a batch
     changes: tuple = ()  # functions of (chances, first round of the batch from 1), from the inside out
     quota: bool = False  # a batch is dealt in fixed shares
+    draws: int = 0  # the chances of a batch are the shares of this many draws
 
 
 def dealing(chances, count, rng):
@@ -401,7 +402,7 @@ def dropping(below):
     return change
 
 
-def changed_chances(rule, changes, known, pulls, sums, begun):
+def changed_chances(rule, wrapping, known, pulls, sums, begun, rng):
     """The chances of all arms after the changes; those of two arms follow from that of the second."""
     if rule.chances:
         chances = list(rule.chances(known, pulls, sums))
@@ -409,7 +410,10 @@ def changed_chances(rule, changes, known, pulls, sums, begun):
         n1, s1, n2, s2 = (np.array([float(x)]) for x in (pulls[0], sums[0], pulls[1], sums[1]))
         second = float(np.reshape(rule.probability(known, n1, s1, n2, s2), -1)[0])
         chances = [1 - second, second]
-    for change in changes:
+    if wrapping.draws:
+        best = rng.choice(len(chances), p=chances, size=wrapping.draws)
+        chances = [float(np.mean(best == arm)) for arm in range(len(chances))]
+    for change in wrapping.changes:
         chances = change(chances, begun + 1)
     return chances
 
@@ -420,7 +424,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
     `reward_of(t, arm)` is the reward. With `arm_of(t)` that arm is pulled, whatever is chosen.
     """
     pulls, known_pulls, known_sums = [0] * arms, [0] * arms, [0.0] * arms
-    late, known, hand = [], 0, []
+    late, known, hand, shares = [], 0, [], {}
     chosen, rewards, own = [], [], []
     rule.begin(arms)
     for t in range(horizon):
@@ -438,9 +442,10 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             own[-1] = True
             if hand:
                 arm = hand.pop()
-            elif wrapping.changes or wrapping.quota:
-                chances = changed_chances(rule, wrapping.changes, known, known_pulls, known_sums, known)
-                left = wrapping.size - t % wrapping.size
+            elif wrapping.changes or wrapping.quota or wrapping.draws:
+                if known not in shares:  # once for each batch
+                    shares[known] = changed_chances(rule, wrapping, known, known_pulls, known_sums, known, rng)
+                chances, left = shares[known], wrapping.size - t % wrapping.size
                 hand = dealing(chances, left if wrapping.quota else 1, rng)
                 arm = hand.pop()
             else:

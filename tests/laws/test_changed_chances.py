@@ -8,6 +8,7 @@ import pytest
 from catalogue import RULES, WORLDS, Z, replayed, z_scores
 
 import debandit as db
+from debandit.checking.batch_counts import compare_batches, judge_batches
 from debandit.policies import as_policy
 from debandit.theory.dynamic import exact_two_arms
 
@@ -34,6 +35,8 @@ CASES = [
     ("softmax(0.3)", oracle.softmax(0.3), 3, "exploration"),
     ("thompson", oracle.thompson(), 2, "clip"),
     ("beta_thompson", oracle.beta_thompson(), 2, "drop"),
+    ("thompson(draws=5)", oracle.thompson(), 2, "power"),
+    ("beta_thompson(draws=5)", oracle.beta_thompson(), 2, "tempered-quota"),
     ("epsilon_greedy(0.4)", oracle.epsilon_greedy(0.4), 2, "power"),
     ("ucb", oracle.ucb(), 2, "clip-falls"),
 ]
@@ -56,9 +59,11 @@ def worst(one, two):
 
 @functools.cache
 def slow(case):
-    _, judge, arms, change = CASES[case]
+    rule, judge, arms, change = CASES[case]
     rng, found = np.random.default_rng(7), []
-    around = oracle.Wrapping(size=SIZE, changes=tuple(CHANGES[change][1](arms)), quota="quota" in change)
+    around = oracle.Wrapping(
+        size=SIZE, changes=tuple(CHANGES[change][1](arms)), quota="quota" in change, draws=5 if "draws=5" in rule else 0
+    )
     for _ in range(250):
         path, rewards, _ = oracle.play(
             judge, around, arms, HORIZON, lambda _, arm: float(rng.random() < TRUTH[arms][arm]), rng
@@ -199,3 +204,34 @@ def test_quotas_without_batches_make_no_sense():
         db.simulate("quota(uniform)", WORLDS["bernoulli"], horizon=10, runs=2)
     with pytest.raises(db.InputError, match="needs the probabilities of exp3"):
         as_policy("quota(batched(exp3, 5))")
+
+
+def test_shares_of_few_draws_spread_the_counts():
+    """Var N = n p (1 - p) (1 + (n - 1) / draws) in a batch of n: E Var plus Var E of a binomial with a random share."""
+    size, draws = 60, 20
+    for text, factor in ((f"beta_thompson(draws={draws})", 1 + (size - 1) / draws), ("beta_thompson", 1.0)):
+        for paths in (False, True):
+            runs = db.simulate(
+                f"batched({text}, {size})", "bernoulli([0.3, 0.6])", horizon=size, runs=4000, seed=3, paths=paths
+            )
+            squares = (runs.pulls[:, 0] - size / 2.0) ** 2
+            assert abs(squares.mean() - size / 4 * factor) < Z * squares.std() / np.sqrt(4000)
+    assert as_policy("beta_thompson(draws=20)").conditions(2, 9).by_chances is False  # one user, one draw
+
+
+@pytest.mark.parametrize("wrap", ["quota(tempered(batched({}, 200), power=0.5))", "drop(batched({}, 200), below=0.1)"])
+def test_the_check_knows_shares_of_draws(wrap):
+    """Of logs by 300 draws about 5 % are rejected; if the shares are said to be exact, far more are."""
+    right, exact = (as_policy(wrap.format(f"thompson(draws={draws})")) for draws in (300, 0))
+    runs = db.simulate(right, db.worlds.Normal([0.0, 0.1, 0.05], [1.0] * 3), horizon=1600, runs=60, seed=2, paths=True)
+
+    def rejected(policy, i):
+        found = compare_batches(runs.log(i), policy, 8)
+        if found.impossible.any():
+            return True
+        return judge_batches(found, ("1", "2", "3"), np.random.default_rng(i)).p_value < 0.05
+
+    shares = [np.mean([rejected(policy, i) for i in range(60)]) for policy in (right, exact)]
+    error = np.sqrt(0.05 * 0.95 / 60)
+    assert shares[0] < 0.05 + Z * error
+    assert shares[1] > 0.05 + 2 * Z * error  # control

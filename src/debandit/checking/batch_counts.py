@@ -4,6 +4,8 @@ Given the batches before, the pulls of a batch are those that are prescribed, an
 log is compared with counts that are drawn, the chances being held as they were, as `plausibility` does for rounds.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from debandit.checking.chosen import IMPOSSIBLE, NUMBERS_AT_ONCE, among_highest
 from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
+from debandit.engine.changes import changed
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints
 from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches
@@ -20,6 +23,33 @@ from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.policies import Policy
 from debandit.replay import forced
+
+Drawn = Callable[[int, int, int, np.random.Generator], Ints]  # of (i, size, count, rng): see `Sampled.counts`
+
+
+class Sampled(NamedTuple):
+    """How counts come about where the rule's chances are the shares of draws, which differ each time."""
+
+    conditions: Conditions
+    own: Floats  # (n, K) the rule's chances, before draws and changes
+    begun: Ints  # (n,) where the batches begin
+    present: NDArray[np.bool_]  # (n, K)
+
+    def at(self, batches: NDArray[np.bool_]) -> "Sampled":
+        """The same for some of the batches."""
+        return Sampled(self.conditions, self.own[batches], self.begun[batches], self.present[batches])
+
+    def counts(self, i: int, size: int, count: int, rng: np.random.Generator) -> Ints:
+        """The pulls of each arm in the i-th batch, which has this many of them, drawn `count` times (count, K)."""
+        conditions, there = self.conditions, self.present[i]
+        chances = np.tile(shares(self.own[i]), (count, 1))
+        if self.begun[i] >= conditions.uniform:
+            drawn = rng.multinomial(conditions.draws, chances) / conditions.draws
+            chances[:, there] = changed(conditions.changes, drawn[:, there], self.begun[i], there)
+        whole, left = np.zeros(chances.shape, np.int64), np.full(count, size)
+        if conditions.quota:
+            whole, chances = dealt(left, chances)
+        return np.asarray(whole + rng.multinomial(left - whole.sum(axis=1), chances))
 
 
 class BatchCounts(NamedTuple):
@@ -35,6 +65,7 @@ class BatchCounts(NamedTuple):
     pulls: Ints  # (n, K) before the batch
     means: Floats  # (n, K) likewise; NaN without a pull
     quota: bool  # what quotas give for certain is prescribed, too
+    sampled: Sampled | None  # how counts are drawn, unless it is with these chances
 
     @property
     def free(self) -> Ints:
@@ -54,7 +85,8 @@ class BatchCounts(NamedTuple):
     @property
     def odd(self) -> NDArray[np.bool_]:
         """The counts (n, K) that the rule never makes, whatever it does with ties."""
-        never = (self.chances < IMPOSSIBLE) & ~among_highest(self.scores)
+        chances = self.chances if self.sampled is None else self.sampled.own
+        never = (chances < IMPOSSIBLE) & ~among_highest(self.scores)
         return np.asarray((self.free < 0) | (never & (self.free > 0)))
 
     @property
@@ -89,13 +121,17 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     known = np.append(0, conditions.ends)[chosen]
     prescribed = _prescribed(conditions, horizon, chosen, before)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
-    chances, scores = _answers(policy, conditions, present, known, before, heard, horizon)
-    if conditions.quota:
+    asked = present, known, before, heard, horizon
+    chances, scores = _answers(policy, conditions, *asked)
+    sampled = None
+    if conditions.draws:
+        sampled = Sampled(conditions, _answers(policy, conditions._replace(changes=()), *asked)[0], known, present)
+    elif conditions.quota:
         whole, chances = dealt(counts[chosen].sum(axis=1) - prescribed.sum(axis=1), chances)
         prescribed += whole
     means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
     names = tuple(_name(log, batch) for batch in chosen.tolist())
-    about = counts[chosen], prescribed, chances, scores, before, means, conditions.quota
+    about = counts[chosen], prescribed, chances, scores, before, means, conditions.quota, sampled
     return BatchCounts(len(counts), chosen, names, *about)
 
 
@@ -166,10 +202,14 @@ def judge_batches(found: BatchCounts, labels: tuple[str, ...], rng: np.random.Ge
     expected = counts.sum(axis=1, keepdims=True) * chances
     others = rivals(chances, np.where(chances > 0, found.means[open_], -np.inf))
     ratios = np.stack([log_ratio(rival, chances) for rival in others.values()])
-    p_value, worst = smallest_share(_statistics(chances, ratios, counts, DRAWS, rng))
+    spread = np.sqrt(_variances(chances, counts))
+    compared = _Compared(chances, ratios, counts, spread, partial(_multinomial, chances))
+    if found.sampled is not None:
+        compared = compared._replace(spread=None, drawn=found.sampled.at(open_).counts)
+    p_value, worst = smallest_share(_statistics(compared, DRAWS, rng))
     if p_value < PROMISING:
-        p_value, worst = smallest_share(_statistics(chances, ratios, counts, MORE_DRAWS, rng))
-    beyond = (counts - expected).sum(axis=0) / np.sqrt(_variances(chances, counts))
+        p_value, worst = smallest_share(_statistics(compared, MORE_DRAWS, rng))
+    beyond = (counts - expected).sum(axis=0) / spread
     departures = [
         *others,
         f"have too many pulls of {shorten(labels[int(np.nanargmax(beyond))])!r}",
@@ -186,22 +226,41 @@ def _variances(chances: Floats, counts: Ints) -> Floats:
     return np.where(variances > 0, variances, np.nan)
 
 
-def _statistics(chances: Floats, ratios: Floats, counts: Ints, draws: int, rng: np.random.Generator) -> Floats:
+def _multinomial(chances: Floats, i: int, size: int, count: int, rng: np.random.Generator) -> Ints:
+    """Counts that are drawn with these chances."""
+    likely, drawn = np.flatnonzero(chances[i]), np.zeros((count, chances.shape[1]), np.int64)
+    drawn[:, likely] = rng.multinomial(size, chances[i, likely], count)
+    return drawn
+
+
+class _Compared(NamedTuple):
+    """What the counts of the open batches (n) are compared by."""
+
+    chances: Floats  # (n, K)
+    ratios: Floats  # (rivals, n, K)
+    counts: Ints  # (n, K)
+    spread: Floats | None  # (K,) of each arm's pulls in all batches, as it should be; None: as it is among those drawn
+    drawn: Drawn
+
+
+def _statistics(compared: _Compared, draws: int, rng: np.random.Generator) -> Floats:
     """What the counts are compared by (statistics, 1 + draws); column 0 is the log's.
 
     Log-likelihood ratios against rivals, the arm with the most pulls more and the one with the most fewer than are to
     be expected, and the G statistic in both directions.
     """
+    chances, ratios, counts, spread, drawn_counts = compared
     totals, distance = np.zeros((len(ratios), 1 + draws)), np.zeros(1 + draws)
     beyond = np.zeros((1 + draws, chances.shape[1]))
     for i, p in enumerate(chances):
         likely, size = np.flatnonzero(p), int(counts[i].sum())
-        drawn = np.concatenate([counts[i : i + 1, likely], rng.multinomial(size, p[likely], draws)]).astype(np.float64)
+        drawn = np.concatenate([counts[i : i + 1], drawn_counts(i, size, draws, rng)])[:, likely].astype(np.float64)
         expected = size * p[likely]
         totals += ratios[:, i, likely] @ drawn.T
         distance += (drawn * np.log(np.maximum(drawn, 0.5) / expected)).sum(axis=1)
         beyond[:, likely] += drawn - expected
-    z = (beyond / np.sqrt(_variances(chances, counts)))[:, ~np.isnan(_variances(chances, counts))]
+    spread = beyond.std(axis=0) if spread is None else spread
+    z = beyond[:, spread > 0] / spread[spread > 0]
     return np.stack([*totals, z.max(axis=1), -z.min(axis=1), distance, -distance]).round(9)
 
 

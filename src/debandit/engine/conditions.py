@@ -27,6 +27,7 @@ class Conditions(NamedTuple):
     uniform: int = 0  # or in which every arm has the same probability
     ends: Ints = np.empty(0, np.int64)  # rounds after which it hears of rewards, the last one the horizon; or none
     changes: tuple[Change, ...] = ()  # what is made of the chances of free choices, one after the other
+    draws: int = 0  # the rule's chances in a batch are the shares of this many draws; 0: they are known exactly
     quota: bool = False  # batches are dealt in fixed shares, not drawn user by user
     commit: bool = False  # the first free choice is kept for good
     available: NDArray[np.bool_] = np.empty((0, 0), bool)  # which arms are, in which batch; or none: all are
@@ -45,7 +46,8 @@ class Conditions(NamedTuple):
     @property
     def by_chances(self) -> bool:
         """Whether one must know the rule's chances to play it."""
-        return self.quota or (len(self.changes) > 0 and self.mixed is None)
+        sampled = self.draws > 0 and len(self.ends) > 0
+        return self.quota or sampled or (len(self.changes) > 0 and self.mixed is None)
 
     @property
     def longest_batch(self) -> int:

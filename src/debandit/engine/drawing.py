@@ -5,6 +5,8 @@ all runs at once. That takes milliseconds for each batch, or each round where th
 from the compiled loop: the n-th pull of an arm gets its n-th reward.
 """
 
+from functools import partial
+
 import numpy as np
 
 from debandit.engine.conditions import FREE
@@ -13,7 +15,7 @@ from debandit.engine.experiment import Experiment
 from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_rounds, stretches
 from debandit.engine.rounds import all_rewards
 from debandit.engine.runs import table_of
-from debandit.engine.streams import Words, run_words, uniforms
+from debandit.engine.streams import Words, generators, run_words, uniforms
 
 _NUMBERS_AT_ONCE = 2**22  # rewards
 _FURTHER = 2**40  # where the numbers of a run's stream begin by which the rest of a quota is dealt
@@ -69,15 +71,23 @@ def _arms(
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
         asked = Asked(known, known, heard[free], sums[free], experiment.horizon, present)
-        chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
-        numbers = uniforms(words[free], here.start, here.end - here.start).T
+        uniform, words = here.end <= conditions.uniform, words[free]
+        sampled = partial(_shares_of_draws, conditions.draws, words + np.uint64(here.start + 1))
+        chances = free_chances(experiment.policy, conditions, uniform, asked, sampled)
+        numbers = uniforms(words, here.start, here.end - here.start).T
         if conditions.quota:
-            more = uniforms(words[free], _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T
+            more = uniforms(words, _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T
             for run, *about in zip(free, chances, numbers, more, strict=True):
                 arms[run] = _dealt(arms[run], *about)
         else:
             arms[free] = np.where(arms[free] == FREE, _drawn(chances, numbers), arms[free])
     return arms
+
+
+def _shares_of_draws(count: int, words: Words, chances: Floats) -> Floats:
+    """How often each arm is the best in this many draws, as shares of them; each run has its own generator."""
+    shares = [each.multinomial(count, p / p.sum()) for each, p in zip(generators(words), chances, strict=True)]
+    return np.array(shares) / count
 
 
 def _drawn(chances: Floats, numbers: Floats) -> Ints:

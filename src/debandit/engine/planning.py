@@ -87,14 +87,21 @@ class Asked(NamedTuple):
         return function(self.known, self.pulls[..., self.present], self.sums[..., self.present], self.horizon)
 
 
-def free_chances(rule: Rule, conditions: Conditions, uniform: bool, asked: Asked) -> Floats:
-    """The chances (..., K) of the pulls that are not prescribed: of a `uniform` warm-up, or the rule's."""
+def free_chances(
+    rule: Rule, conditions: Conditions, uniform: bool, asked: Asked, sampled: Callable[[Floats], Floats] | None = None
+) -> Floats:
+    """The chances (..., K) of the pulls that are not prescribed: of a `uniform` warm-up, or the rule's.
+
+    Where these are the shares of draws, `sampled` makes such shares of the chances as they are.
+    """
     present, chances = asked.present, np.zeros(asked.pulls.shape)
     count = int(present.sum())
     if uniform or count == 1:
         chances[..., present] = 1 / count
     else:
-        chances[..., present] = changed(conditions.changes, _shares(rule.core, asked), asked.begun, present)
+        own = _shares(rule.core, asked)
+        own = sampled(own) if sampled and conditions.draws else own
+        chances[..., present] = changed(conditions.changes, own, asked.begun, present)
     return chances
 
 

@@ -8,6 +8,7 @@ take in the compiled loop.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,10 @@ class _Draws(NamedTuple):
         drawn = [self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)]
         return np.array(drawn, np.int64).reshape(chances.shape)
 
+    def shares(self, runs: Ints, draws: int, chances: Floats) -> Floats:
+        """How often each arm is the best in this many draws, as shares of them."""
+        return self.multinomial(runs, np.full(len(runs), draws), chances) / draws
+
     def rewards(self, counts: Ints, kept: int, start: int) -> Added:
         """The rewards of this many pulls of each arm, from round `start` on."""
         means, sds = self.means, self.sds
@@ -109,7 +114,8 @@ def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats,
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
         asked = Asked(known, known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
-        chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
+        uniform, sampled = here.end <= conditions.uniform, partial(draws.shares, free, conditions.draws)
+        chances = free_chances(experiment.policy, conditions, uniform, asked, sampled)
         if conditions.quota:
             whole, chances = dealt(left[free], chances)
             counts[free] += whole

@@ -133,9 +133,9 @@ class Tempered(Reshaping):
         return changes.Temper(self.power)
 
 
-def exploration_sampling(alpha: float = 1.0, beta: float = 1.0, initial_pulls: int = 0) -> Tempered:
+def exploration_sampling(alpha: float = 1.0, beta: float = 1.0, initial_pulls: int = 0, draws: int = 0) -> Tempered:
     """Thompson sampling for 0/1 rewards whose probabilities p become shares in proportion to p (1 - p)."""
-    return Tempered(BetaThompson(alpha, beta, initial_pulls))
+    return Tempered(BetaThompson(alpha, beta, initial_pulls, draws))
 
 
 @dataclass(frozen=True)

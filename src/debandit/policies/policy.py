@@ -19,7 +19,7 @@ from debandit.policies.availability import believed
 from debandit.policies.choices import chances_under, index_chances, index_scores
 from debandit.policies.history import History, Replay
 
-SELDOM_CHANGED = ("initial_pulls", "ties")  # not worth a word where they are as usual
+SELDOM_CHANGED = ("initial_pulls", "ties", "draws")  # not worth a word where they are as usual
 
 
 class Policy(ABC):
