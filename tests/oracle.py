@@ -350,6 +350,7 @@ class Wrapping(NamedTuple):
     size: int = 1  # rounds of a batch
     changes: tuple = ()  # functions of (chances, first round of the batch from 1), from the inside out
     quota: bool = False  # a batch is dealt in fixed shares
+    gate: tuple = ()  # pulls and successes of every arm that must be known before the rule is asked
     draws: int = 0  # the chances of a batch are the shares of this many draws
 
 
@@ -434,6 +435,10 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             arm = t % arms
         elif t < wrapping.uniform:
             arm = int(rng.integers(arms))
+        elif wrapping.gate and (min(known_pulls) < wrapping.gate[0] or min(known_sums) < wrapping.gate[1]):
+            if wrapping.quota and not hand:
+                hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
+            arm = hand.pop() if wrapping.quota else int(rng.integers(arms))
         elif lacking:
             arm = lacking[0]
         elif any(n < rule.opening for n in known_pulls):

@@ -1,4 +1,4 @@
-"""Floors, tempering, dropping and quotas in all ways of playing: the oracle, exact values and laws, with controls."""
+"""Wrappers that go by chances, in all ways of playing: the oracle, exact values and laws, with controls."""
 
 import functools
 
@@ -25,6 +25,9 @@ CHANGES = {
     "drop": ("drop({}, below=0.29)", lambda k: [oracle.dropping(0.29)]),
     "quota": ("quota({})", lambda k: []),
     "tempered-quota": ("quota(tempered({}, power=0.3))", lambda k: [oracle.tempering(0.3)]),
+    "gate": ("gate({}, 7)", lambda k: []),
+    "gate-successes": ("gate({}, pulls=0, successes=4)", lambda k: []),
+    "gate-quota": ("gate(quota({}), pulls=6, successes=3)", lambda k: []),
     "several": (
         "floor(tempered(drop({}, below=0.15), power=2), 0.1)",
         lambda k: [oracle.dropping(0.15), oracle.tempering(2.0), oracle.mixing([0.1] * k)],
@@ -39,6 +42,8 @@ CASES = [
     ("beta_thompson(draws=5)", oracle.beta_thompson(), 2, "tempered-quota"),
     ("epsilon_greedy(0.4)", oracle.epsilon_greedy(0.4), 2, "power"),
     ("ucb", oracle.ucb(), 2, "clip-falls"),
+    ("greedy", oracle.greedy(), 2, "gate"),
+    ("greedy(2)", oracle.greedy(2), 2, "gate-quota"),
 ]
 CHANGES["exploration"] = ("tempered({})", lambda k: [oracle.tempering()])  # with two arms it is uniform
 
@@ -62,7 +67,11 @@ def slow(case):
     rule, judge, arms, change = CASES[case]
     rng, found = np.random.default_rng(7), []
     around = oracle.Wrapping(
-        size=SIZE, changes=tuple(CHANGES[change][1](arms)), quota="quota" in change, draws=5 if "draws=5" in rule else 0
+        size=SIZE,
+        gate={"gate": (7, 0), "gate-successes": (0, 4), "gate-quota": (6, 3)}.get(change, ()),
+        changes=tuple(CHANGES[change][1](arms)),
+        quota="quota" in change,
+        draws=5 if "draws=5" in rule else 0,
     )
     for _ in range(250):
         path, rewards, _ = oracle.play(
@@ -135,12 +144,12 @@ def test_choices_are_as_likely_as_the_wrapped_rule_says(change):
         return np.abs(z_scores(sums.mean(axis=0), sums.std(axis=0) / np.sqrt(len(sums)) + 1e-12)).max()
 
     assert unlikely(policy) < Z
-    other = policy.core if change != "quota" else "softmax(0.5)"
-    assert unlikely(as_policy(f"batched({other}, {SIZE})")) > 2 * Z  # control
+    other = {"quota": "softmax(0.5)", "gate-successes": "uniform", "gate": "uniform", "gate-quota": "uniform"}
+    assert unlikely(as_policy(f"batched({other.get(change, policy.core)}, {SIZE})")) > 2 * Z  # control
 
 
 @pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("change", ["clip-falls", "control", "several"])
+@pytest.mark.parametrize("change", ["clip-falls", "control", "several", "gate"])
 def test_sums_are_fair(change, world):
     """E[S - mu N] = 0 in every world, and a world that lies by 0.1 is caught."""
     place = WORLDS[world]
@@ -235,3 +244,38 @@ def test_the_check_knows_shares_of_draws(wrap):
     error = np.sqrt(0.05 * 0.95 / 60)
     assert shares[0] < 0.05 + Z * error
     assert shares[1] > 0.05 + 2 * Z * error  # control
+
+
+def test_a_gate_without_batches():
+    """Exact: with pulls=2 the gate opens when both arms have two, and then the rule's greedy choice is pulled."""
+    policy = as_policy("gate(greedy, 2)")
+
+    def probability(t, n1, s1, n2, s2):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where((n1 < 2) | (n2 < 2), 0.5, s2 / n2 > s1 / n1)
+
+    exact = oracle.enumerate_two_arms(oracle.greedy()._replace(opening=0, probability=probability), 0.4, 0.55, 14)
+    np.testing.assert_allclose(exact_two_arms(policy, 0.4, 0.55, 14).bias, exact.bias, rtol=0, atol=1e-12)
+    runs = db.simulate(policy, db.worlds.Bernoulli([0.4, 0.55]), horizon=14, runs=40_000, seed=2)
+    assert np.abs(z_scores(runs.bias() - exact.bias, runs.bias_se())).max() < Z
+    plain = exact_two_arms("greedy", 0.4, 0.55, 14).bias
+    assert np.abs(z_scores(runs.bias() - plain, runs.bias_se())).max() > 2 * Z  # control
+
+
+def test_the_check_knows_gates():
+    """Uniform draws before the gate is open, none after it."""
+    place = db.worlds.Bernoulli([0.3, 0.6])
+    for inner, horizon in (("ucb", 300), ("batched(ucb, 60)", 1200)):
+        right, late, none = f"gate({inner}, 40)", f"gate({inner}, 400)", inner
+        log = db.simulate(right, place, horizon=horizon, runs=1, seed=3, paths=True).log(0)
+        assert db.check(log, right).fits
+        assert not db.check(log, late).fits
+        assert not db.check(log, none).fits
+
+
+def test_what_gates_need():
+    with pytest.raises(db.InputError, match="needs the probabilities of exp3"):
+        as_policy("gate(exp3)")
+    with pytest.raises(db.InputError, match="0/1 rewards"):
+        db.simulate("gate(ucb, successes=5)", WORLDS["normal"], horizon=10, runs=2)
+    assert as_policy("gate(ucb, pulls=0)").conditions(2, 9) == as_policy("ucb").conditions(2, 9)

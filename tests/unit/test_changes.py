@@ -7,9 +7,9 @@ import object_rules
 import pytest
 
 import debandit as db
-from debandit.engine.changes import Drop, Floor, Temper, changed
-from debandit.engine.conditions import FREE, Conditions
-from debandit.engine.planning import Stretch, prescribed_pulls, prescribed_rounds, stretches
+from debandit.engine.changes import Dropping, Least, Temper, changed
+from debandit.engine.conditions import FREE, Conditions, Threshold
+from debandit.engine.planning import Stretch, prescribed_pulls, prescribed_rounds, stretches, unguided
 from debandit.policies import as_policy
 
 P = np.array([0.7, 0.25, 0.05])
@@ -33,18 +33,18 @@ def after(*changes, chances=P, begun=0, present=None):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (Floor((0.1,) * 3), [0.59, 0.275, 0.135]),  # 0.1 + 0.7 p
-        (Floor((0.2, 0, 0)), [0.76, 0.2, 0.04]),  # the control's share, and 0.8 p
+        (Least((0.1,) * 3), [0.59, 0.275, 0.135]),  # 0.1 + 0.7 p
+        (Least((0.2, 0, 0)), [0.76, 0.2, 0.04]),  # the control's share, and 0.8 p
         # raised by 0.05; beyond the floor are 0.6 and 0.15, of which 0.05 / 0.75 is taken
-        (Floor((0.1,) * 3, clipped=True), [0.66, 0.24, 0.1]),
-        (Floor((0.2, 0, 0), clipped=True), P),  # all have their share
-        (Floor((0, 0, 0.2), clipped=True), [0.7 - 0.15 * 0.7 / 0.95, 0.25 - 0.15 * 0.25 / 0.95, 0.2]),
-        (Floor((1 / 3,) * 3, clipped=True), [1 / 3] * 3),
+        (Least((0.1,) * 3, clipped=True), [0.66, 0.24, 0.1]),
+        (Least((0.2, 0, 0), clipped=True), P),  # all have their share
+        (Least((0, 0, 0.2), clipped=True), [0.7 - 0.15 * 0.7 / 0.95, 0.25 - 0.15 * 0.25 / 0.95, 0.2]),
+        (Least((1 / 3,) * 3, clipped=True), [1 / 3] * 3),
         (Temper(None), np.array([0.21, 0.1875, 0.0475]) / 0.445),
         (Temper(2.0), np.array([0.49, 0.0625, 0.0025]) / 0.555),
         (Temper(0.0), [1 / 3] * 3),
-        (Drop(0.1), [0.7 / 0.95, 0.25 / 0.95, 0]),
-        (Drop(0.05), P),  # only smaller ones are dropped
+        (Dropping(0.1), [0.7 / 0.95, 0.25 / 0.95, 0]),
+        (Dropping(0.05), P),  # only smaller ones are dropped
     ],
 )
 def test_by_hand(change, expected):
@@ -54,7 +54,7 @@ def test_by_hand(change, expected):
 
 def test_a_floor_that_falls():
     """t^-0.7 / 3 in rounds t = 1 and 101."""
-    falling = Floor((1 / 3,) * 3, decay=0.7)
+    falling = Least((1 / 3,) * 3, decay=0.7)
     np.testing.assert_allclose(after(falling, begun=0), [1 / 3] * 3)
     low = 101**-0.7 / 3
     np.testing.assert_allclose(after(falling, begun=np.array(100)), low + (1 - 3 * low) * P, rtol=1e-14)
@@ -62,12 +62,12 @@ def test_a_floor_that_falls():
 
 
 def test_from_the_inside_out():
-    one, two = after(Drop(0.1), Floor((0.1,) * 3)), after(Floor((0.1,) * 3), Drop(0.1))
+    one, two = after(Dropping(0.1), Least((0.1,) * 3)), after(Least((0.1,) * 3), Dropping(0.1))
     np.testing.assert_allclose(one, 0.1 + 0.7 * np.array([0.7, 0.25, 0]) / 0.95)
     assert two[2] == pytest.approx(0.135)
     assert str(as_policy("floor(batched(drop(uniform, 0.1), 5))")).startswith("floor(batched(drop(uniform, below=0.1)")
     changes = as_policy("floor(batched(drop(uniform, 0.1), 5), how=clip)").conditions(3, 10).changes
-    assert [type(change) for change in changes] == [Drop, Floor]
+    assert [type(change) for change in changes] == [Dropping, Least]
 
 
 def test_chances_that_are_nearly_sure():
@@ -75,13 +75,13 @@ def test_chances_that_are_nearly_sure():
     np.testing.assert_allclose(after(Temper(None), chances=np.array([1.0, 2e-290, 1e-290])), [1 / 2, 1 / 3, 1 / 6])
     np.testing.assert_allclose(after(Temper(None), chances=np.array([1.0, 0.0])), [0.5, 0.5])
     np.testing.assert_allclose(after(Temper(50.0), chances=np.array([1e-200, 1.0])), [0, 1])
-    np.testing.assert_allclose(after(Drop(0.5), chances=np.array([0.4, 0.35, 0.25])), [1, 0, 0])
+    np.testing.assert_allclose(after(Dropping(0.5), chances=np.array([0.4, 0.35, 0.25])), [1, 0, 0])
 
 
 def test_floors_of_arms_that_are_there():
     """Each keeps its own."""
     there = np.array([True, False, True])
-    np.testing.assert_allclose(after(Floor((0.1, 0.2, 0.3)), chances=np.array([0.5, 0.5]), present=there), [0.4, 0.6])
+    np.testing.assert_allclose(after(Least((0.1, 0.2, 0.3)), chances=np.array([0.5, 0.5]), present=there), [0.4, 0.6])
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,15 @@ def test_rounds_and_counts_of_what_is_prescribed():
     for _ in range(100):
         opening, turns, uniform = rng.integers(4), rng.integers(9), rng.integers(12)
         ends = np.unique(np.append(rng.integers(1, 40, 4), 40))
-        conditions = Conditions(opening, turns, 0 if turns else uniform, ends if rng.random() < 0.7 else ends[:0])
+        gate = Threshold(3, 1, 40) if rng.random() < 0.5 else None
+        conditions = Conditions(opening, turns, 0 if turns else uniform, gate, ends if rng.random() < 0.7 else ends[:0])
         pulls = heard = np.zeros((1, 3), np.int64)
         for here in stretches(conditions, 40):
             assert isinstance(here, Stretch)
-            arms = prescribed_rounds(conditions, here, pulls, heard)
+            uniform = unguided(conditions, here, heard, heard * 0.5)
+            arms = prescribed_rounds(conditions, here, pulls, heard, uniform)
             counts = (arms[..., None] == np.arange(3)).sum(axis=1)
-            np.testing.assert_array_equal(counts, prescribed_pulls(conditions, here, pulls, heard))
+            np.testing.assert_array_equal(counts, prescribed_pulls(conditions, here, pulls, heard, uniform))
             pulls = pulls + counts + np.array([1, 0, 0]) * (arms == FREE).sum()
             heard = pulls if here.end in conditions.moments(40) else heard
 

@@ -17,7 +17,7 @@ from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausib
 from debandit.engine.changes import changed
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints
-from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
@@ -33,17 +33,19 @@ class Sampled(NamedTuple):
     conditions: Conditions
     own: Floats  # (n, K) the rule's chances, before draws and changes
     begun: Ints  # (n,) where the batches begin
+    uniform: NDArray[np.bool_]  # (n,) where the rule is not asked
     present: NDArray[np.bool_]  # (n, K)
 
     def at(self, batches: NDArray[np.bool_]) -> "Sampled":
         """The same for some of the batches."""
-        return Sampled(self.conditions, self.own[batches], self.begun[batches], self.present[batches])
+        own, begun, uniform, present = self.own, self.begun, self.uniform, self.present
+        return Sampled(self.conditions, own[batches], begun[batches], uniform[batches], present[batches])
 
     def counts(self, i: int, size: int, count: int, rng: np.random.Generator) -> Ints:
         """The pulls of each arm in the i-th batch, which has this many of them, drawn `count` times (count, K)."""
         conditions, there = self.conditions, self.present[i]
         chances = np.tile(shares(self.own[i]), (count, 1))
-        if self.begun[i] >= conditions.uniform:
+        if not self.uniform[i]:
             drawn = rng.multinomial(conditions.draws, chances) / conditions.draws
             chances[:, there] = changed(conditions.changes, drawn[:, there], self.begun[i], there)
         whole, left = np.zeros(chances.shape, np.int64), np.full(count, size)
@@ -119,13 +121,14 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     before = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])[chosen]
     heard = np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[chosen]
     known = np.append(0, conditions.ends)[chosen]
-    prescribed = _prescribed(conditions, horizon, chosen, before)
+    prescribed, uniform = _prescribed(conditions, horizon, chosen, before, heard)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
-    asked = present, known, before, heard, horizon
+    asked = present, uniform, known, before, heard, horizon
     chances, scores = _answers(policy, conditions, *asked)
     sampled = None
     if conditions.draws:
-        sampled = Sampled(conditions, _answers(policy, conditions._replace(changes=()), *asked)[0], known, present)
+        own, _ = _answers(policy, conditions._replace(changes=()), *asked)
+        sampled = Sampled(conditions, own, known, uniform, present)
     elif conditions.quota:
         whole, chances = dealt(counts[chosen].sum(axis=1) - prescribed.sum(axis=1), chances)
         prescribed += whole
@@ -151,21 +154,26 @@ def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats] | 
     return counts.reshape(shape).astype(np.int64), sums.reshape(shape)
 
 
-def _prescribed(conditions: Conditions, horizon: int, chosen: Ints, before: Ints) -> Ints:
-    """The prescribed pulls (n, K) of these batches."""
+def _prescribed(
+    conditions: Conditions, horizon: int, chosen: Ints, before: Ints, sums: Floats
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """The prescribed pulls (n, K) of these batches, and whether all arms have the same chance in them (n,)."""
     place, prescribed = {batch: i for i, batch in enumerate(chosen.tolist())}, np.zeros(before.shape, np.int64)
+    uniform = np.zeros(len(chosen), bool)
     for here in stretches(conditions, horizon):
         i = place.get(here.batch)
         if i is not None:
-            pulls = (before[i] + prescribed[i])[None]
-            prescribed[i] += prescribed_pulls(conditions, here, pulls, before[i : i + 1])[0]
-    return prescribed
+            pulls, heard = (before[i] + prescribed[i])[None], before[i : i + 1]
+            uniform[i : i + 1] = alike = unguided(conditions, here, heard, sums[i : i + 1])
+            prescribed[i] += prescribed_pulls(conditions, here, pulls, heard, alike)[0]
+    return prescribed, uniform
 
 
 def _answers(
     policy: Policy,
     conditions: Conditions,
     present: NDArray[np.bool_],
+    warm: NDArray[np.bool_],
     known: Ints,
     pulls: Ints,
     sums: Floats,
@@ -173,14 +181,13 @@ def _answers(
 ) -> tuple[Floats, Floats]:
     """The chances and the scores (n, K) in batches before which the rule has heard of these totals."""
     chances, scores = np.zeros(pulls.shape), np.full(pulls.shape, np.nan)
-    warm = known < conditions.uniform
     ready = ~warm & ((pulls >= conditions.opening) | ~present).all(axis=1)  # elsewhere all is prescribed
     kinds, kind = np.unique(present, axis=0, return_inverse=True)
     for there, same in ((row, kind.reshape(-1) == i) for i, row in enumerate(kinds)):
         for uniform, which in ((True, warm & same), (False, ready & same)):
             asked = Asked(known[which], known[which], pulls[which], sums[which], horizon, there)
             if which.any():
-                chances[which] = free_chances(policy, conditions, uniform, asked)
+                chances[which] = free_chances(policy, conditions, np.full(which.sum(), uniform), asked)
             if which.any() and not uniform and not policy.randomised:
                 scores[which] = -np.inf
                 scores[np.ix_(which, there)] = asked.of_present(policy.core.free_scores)

@@ -12,7 +12,7 @@ Present = NDArray[np.bool_]
 TINY = 1e-300  # no arm of a randomised rule is impossible; where rounding leaves nothing of a chance, it is this
 
 
-class Floor(NamedTuple):
+class Least(NamedTuple):
     """No arm has less than its own least chance, which may fall with time.
 
     Mixed, the least chances are dealt first and the rule shares the rest: least + (1 - sum of them) p. Clipped, chances
@@ -57,7 +57,7 @@ class Temper(NamedTuple):
         return _scaled(likely * others)
 
 
-class Drop(NamedTuple):
+class Dropping(NamedTuple):
     """Arms with a smaller chance get nothing, and the rest is scaled to 1; the likeliest arm stays."""
 
     below: float
@@ -68,7 +68,7 @@ class Drop(NamedTuple):
         return _scaled(np.where(stays, chances, 0.0))
 
 
-Change = Floor | Temper | Drop
+Change = Least | Temper | Dropping
 
 
 def changed(changes: tuple[Change, ...], chances: Floats, begun: Rounds, present: Present | None = None) -> Floats:
@@ -77,7 +77,7 @@ def changed(changes: tuple[Change, ...], chances: Floats, begun: Rounds, present
     `begun` is the first round of the batch, counted from 0: one number, or an array of the leading axes.
     """
     for change in changes:
-        if isinstance(change, Floor):
+        if isinstance(change, Least):
             least = np.asarray(change.least)[slice(None) if present is None else present]
             chances = change.of(chances, least * change.fading(begun)[..., None])
         else:

@@ -5,14 +5,12 @@ all runs at once. That takes milliseconds for each batch, or each round where th
 from the compiled loop: the n-th pull of an arm gets its n-th reward.
 """
 
-from functools import partial
-
 import numpy as np
 
 from debandit.engine.conditions import FREE
 from debandit.engine.data import Floats, Ints, Played
 from debandit.engine.experiment import Experiment
-from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_rounds, stretches
+from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_rounds, stretches, unguided
 from debandit.engine.rounds import all_rewards
 from debandit.engine.runs import table_of
 from debandit.engine.streams import Words, generators, run_words, uniforms
@@ -66,14 +64,18 @@ def _arms(
 ) -> Ints:
     """The arms (runs, rounds) of a stretch."""
     conditions = experiment.conditions
-    arms = prescribed_rounds(conditions, here, pulls, heard)
+    uniform = unguided(conditions, here, heard, sums)
+    arms = prescribed_rounds(conditions, here, pulls, heard, uniform)
     free = np.flatnonzero((arms == FREE).any(axis=1))
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
         asked = Asked(known, known, heard[free], sums[free], experiment.horizon, present)
-        uniform, words = here.end <= conditions.uniform, words[free]
-        sampled = partial(_shares_of_draws, conditions.draws, words + np.uint64(here.start + 1))
-        chances = free_chances(experiment.policy, conditions, uniform, asked, sampled)
+        words = words[free]
+
+        def sampled(rows: Ints, shares: Floats) -> Floats:
+            return _shares_of_draws(conditions.draws, words[rows] + np.uint64(here.start + 1), shares)
+
+        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
         numbers = uniforms(words, here.start, here.end - here.start).T
         if conditions.quota:
             more = uniforms(words, _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T

@@ -134,7 +134,7 @@ class _Guide:
         made, heard = (
             np.bincount(arms, minlength=self.arm_count) for arms in (self.chosen, self.chosen[: self.known[t]])
         )
-        return int(self.conditions.prescribed(np.array(t), made, heard))
+        return int(self.conditions.prescribed(np.array(t), made, heard, np.zeros(self.arm_count)))
 
 
 Play = Callable[[int, Callable[[], int]], tuple[int, int, float]]  # (t, ask) -> choice, and what happened in the round

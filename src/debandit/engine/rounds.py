@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.changes import Floor
+from debandit.engine.changes import Least
 from debandit.engine.compiled.layout import ARM, ARMS, INTS, LANES, NUMBERS, ONE, WORDS
 from debandit.engine.data import Floats, Ints, LoopRule, LoopWorld, Played, Space, no_rounds
 from debandit.engine.experiment import Experiment, Rule
@@ -68,7 +68,7 @@ def _whose(experiment: Experiment) -> tuple[Rule, int, int]:
 def _loop_rule(policy: Rule, arm_count: int, horizon: int) -> LoopRule:
     """The tables are as long as the horizon, so they are made once. The numbers are those of `layout`, in its order."""
     rule, conditions = policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon)
-    floor = conditions.mixed or Floor(())
+    floor = conditions.mixed or Least(())
     shares = np.empty(0) if len(set(floor.least)) <= 1 else np.cumsum(floor.least) / floor.total
     tables = rule.tables(horizon if policy.kernel == INDEX else 0)
     numbers = (

@@ -8,14 +8,13 @@ take in the compiled loop.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, WorldData
 from debandit.engine.experiment import Experiment
-from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import Words, generators, normals, run_words, uniforms
 
@@ -108,14 +107,18 @@ class _Draws(NamedTuple):
 def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, heard: Floats, known: int) -> Ints:
     """How often each arm is pulled in a stretch of rounds, in every run (runs, K)."""
     conditions = experiment.conditions
-    counts = prescribed_pulls(conditions, here, pulls, heard[0])
+    uniform = unguided(conditions, here, heard[0], heard[1])
+    counts = prescribed_pulls(conditions, here, pulls, heard[0], uniform)
     left = here.end - here.start - counts.sum(axis=1)
     free = np.flatnonzero(left > 0)
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
         asked = Asked(known, known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
-        uniform, sampled = here.end <= conditions.uniform, partial(draws.shares, free, conditions.draws)
-        chances = free_chances(experiment.policy, conditions, uniform, asked, sampled)
+
+        def sampled(rows: Ints, shares: Floats) -> Floats:
+            return draws.shares(free[rows], conditions.draws, shares)
+
+        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
         if conditions.quota:
             whole, chances = dealt(left[free], chances)
             counts[free] += whole

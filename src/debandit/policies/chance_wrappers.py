@@ -1,13 +1,13 @@
-"""Wrappers that go by a rule's chances: floors, tempering and dropping, from the inside out as written; then quotas."""
+"""Wrappers that go by a rule's chances: floors, tempering, dropping (from the inside out as written), quotas, gates."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from debandit.checks import checked_number, choice, number
+from debandit.checks import checked_number, choice, number, whole
 from debandit.engine import changes
-from debandit.engine.conditions import Conditions
+from debandit.engine.conditions import Conditions, Threshold
 from debandit.errors import InputError
 from debandit.policies.beta_thompson import BetaThompson
 from debandit.policies.policy import Policy
@@ -81,13 +81,13 @@ class Floor(Changing):
     def draws(self) -> bool:
         return self.change(2 if self.shares is None else len(self.shares)) is not None
 
-    def change(self, arm_count: int) -> changes.Floor | None:
+    def change(self, arm_count: int) -> changes.Least | None:
         if self.shares is not None and len(self.shares) != arm_count:
             what = f"there are {arm_count} arms, but {len(self.shares)} shares"
             raise InputError(what, where=self.name, remedy="Give each arm its share, 0 where there is none.")
         each = 1 / arm_count if self.decay is not None else self._probability(arm_count)
         least = (each,) * arm_count if self.shares is None else self.shares
-        return changes.Floor(least, self.decay or 0.0, self.how == "clip") if any(least) else None
+        return changes.Least(least, self.decay or 0.0, self.how == "clip") if any(least) else None
 
     def _probability(self, arm_count: int) -> float:
         probability = USUAL_FLOOR if self.probability is None else self.probability
@@ -146,14 +146,14 @@ class Drop(Reshaping):
     policy: Policy
     below: float = number(0.01, low=0, high=0.5)
 
-    def change(self, arm_count: int) -> changes.Drop:
+    def change(self, arm_count: int) -> changes.Dropping:
         if self.below > 1 / arm_count:
             raise InputError(
                 f"with {arm_count} arms all of them may have a probability below {self.below:g}",
                 where=self.name,
                 remedy=f"It is at most {1 / arm_count:g}.",
             )
-        return changes.Drop(self.below)
+        return changes.Dropping(self.below)
 
 
 @dataclass(frozen=True)
@@ -168,3 +168,33 @@ class Quota(ByChances):
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
         return conditions._replace(quota=True)
+
+
+@dataclass(frozen=True)
+class Gate(ByChances):
+    """All arms have the same chance until the rule has heard of `pulls` pulls, and `successes`, of every arm.
+
+    Then it is the rule's turn, for good; it knows of all rounds before. With quotas the arms get equal shares before.
+    """
+
+    name: ClassVar[str] = "gate"
+    policy: Policy
+    pulls: int = whole(100)
+    successes: int = whole(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "binary_rewards", self.policy.binary_rewards or self.successes > 0)
+
+    @property
+    def draws(self) -> bool:
+        return self.pulls > 0 or self.successes > 0
+
+    @property
+    def opening(self) -> int:
+        """0 if there is a gate, for it is not known beforehand what an arm lacks after it."""
+        return 0 if self.draws else self.policy.opening
+
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        gate = Threshold(self.pulls, self.successes, horizon)
+        return conditions._replace(gate=gate) if self.draws else conditions

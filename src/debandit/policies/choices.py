@@ -16,7 +16,7 @@ def chances_under(conditions: Conditions, t: ArrayLike, pulls: ArrayLike, sums: 
     """P(arm chosen in round t | totals before it), of shape (..., K) like the totals; t may have their leading axes."""
     n, s = np.asarray(pulls), np.asarray(sums, dtype=np.float64)
     rounds = np.broadcast_to(np.asarray(t), n.shape[:-1])
-    prescribed = conditions.prescribed(rounds, n, n)
+    prescribed = conditions.prescribed(rounds, n, n, s)
     asked, chances = prescribed == FREE, np.zeros(n.shape)
     if asked.any():
         chances[asked] = free(rounds[asked], n[asked], s[asked])
