@@ -14,6 +14,18 @@ RULES = (
     (db.EpsilonGreedy(), NORMAL),
     (db.BetaThompson(), BERNOULLI),
 )
+WRAPPED = (  # around Thompson sampling with beta posteriors, the slowest of them
+    "warm_up({}, rounds=20000)",
+    "floor({}, 0.05)",
+    "floor({}, 0.05, how=clip)",
+    "floor({}, shares=[0.2, 0, 0, 0])",
+    "floor({}, decay=0.7, how=clip)",
+    "tempered({})",
+    "drop({}, below=0.02)",
+    "quota({})",
+    "gate({}, pulls=10000, successes=1000)",
+    "quota(warm_up(tempered({}), pulls=5000))",
+)
 
 
 def seconds(work):
@@ -36,6 +48,13 @@ def main():
         rounds = each / (256 * SHORT) * result.runs * USERS
         met = "met" if whole <= MOST else "missed"
         print(f"{rule.name:15} {whole:6.2f} s {met:12} {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}")
+
+    print(f"\nwrapper, --interval none                    debias (at most {MOST:.0f})    runs")
+    for text in WRAPPED:
+        policy = db.policies.as_policy(text.format(f"batched(beta_thompson, {BATCH})"))
+        log = db.simulate(policy, BERNOULLI, horizon=USERS, runs=1, seed=5, paths=True).log(0)
+        whole, result = seconds(lambda log=log, policy=policy: db.debias(log, policy, interval="none"))
+        print(f"{text:42} {whole:6.2f} s {'met' if whole <= MOST else 'missed':12} {result.runs:6,}")
 
 
 if __name__ == "__main__":

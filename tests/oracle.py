@@ -24,6 +24,7 @@ class Rule(NamedTuple):
     probability: Callable | None = None
     begin: Callable = lambda arms: None
     learn: Callable = lambda arm, reward: None
+    chances: Callable | None = None  # of (t, pulls, sums), those of all arms
 
 
 def first_best(values):
@@ -149,12 +150,18 @@ def decaying_epsilon_greedy(scale=5.0, power=1.0):
 
 
 def softmax(temperature=0.1):
-    def decide(t, pulls, sums, rng):
+    def chances(t, pulls, sums):
         means = np.array(means_of(pulls, sums))
         weights = np.exp((means - means.max()) / temperature)
-        return rng.choice(len(pulls), p=weights / weights.sum())
+        return weights / weights.sum()
 
-    return Rule(1, decide, lambda t, n1, s1, n2, s2: special.expit((s2 / n2 - s1 / n1) / temperature))
+    def decide(t, pulls, sums, rng):
+        return rng.choice(len(pulls), p=chances(t, pulls, sums))
+
+    def probability(t, n1, s1, n2, s2):
+        return special.expit((s2 / n2 - s1 / n1) / temperature)
+
+    return Rule(1, decide, probability, chances=chances)
 
 
 def kl_ucb(c=0.0):
@@ -341,6 +348,75 @@ class Wrapping(NamedTuple):
     uniform: int = 0  # or so many rounds of any arm
     floor: float = 0.0  # the least probability of each arm in rounds that are the rule's own
     size: int = 1  # rounds of a batch
+    changes: tuple = ()  # functions of (chances, first round of the batch from 1), from the inside out
+    quota: bool = False  # a batch is dealt in fixed shares
+    gate: tuple = ()  # pulls and successes of every arm that must be known before the rule is asked
+    draws: int = 0  # the chances of a batch are the shares of this many draws
+
+
+def dealing(chances, count, rng):
+    """This many arms: the whole part of n p of each, the rest drawn by the fractions, in any order."""
+    hand, fractions = [], []
+    for arm, p in enumerate(chances):
+        whole = math.floor(count * p + 1e-9)
+        hand += [arm] * whole
+        fractions.append(max(count * p - whole, 0.0))
+    while len(hand) < count:
+        hand.append(int(rng.choice(len(chances), p=np.array(fractions) / sum(fractions))))
+    rng.shuffle(hand)
+    return hand
+
+
+def mixing(least, decay=0.0):
+    def change(chances, t):
+        now = [low * t**-decay for low in least]
+        return [low + (1 - sum(now)) * p for low, p in zip(now, chances, strict=True)]
+
+    return change
+
+
+def clipping(least, decay=0.0):
+    """Raise what is below the floor, and take it from what all have beyond theirs, in proportion."""
+
+    def change(chances, t):
+        now = [low * t**-decay for low in least]
+        owed = sum(low - p for low, p in zip(now, chances, strict=True) if p < low)
+        rich = sum(p - low for low, p in zip(now, chances, strict=True) if p > low)
+        return [low if p <= low else p - owed * (p - low) / rich for low, p in zip(now, chances, strict=True)]
+
+    return change
+
+
+def tempering(power=None):
+    def change(chances, t):
+        weights = [p * (1 - p) if power is None else p**power for p in chances]
+        return [weight / sum(weights) for weight in weights]
+
+    return change
+
+
+def dropping(below):
+    def change(chances, t):
+        left = [p if p >= below else 0.0 for p in chances]
+        return [p / sum(left) for p in left]
+
+    return change
+
+
+def changed_chances(rule, wrapping, known, pulls, sums, begun, rng):
+    """The chances of all arms after the changes; those of two arms follow from that of the second."""
+    if rule.chances:
+        chances = list(rule.chances(known, pulls, sums))
+    else:
+        n1, s1, n2, s2 = (np.array([float(x)]) for x in (pulls[0], sums[0], pulls[1], sums[1]))
+        second = float(np.reshape(rule.probability(known, n1, s1, n2, s2), -1)[0])
+        chances = [1 - second, second]
+    if wrapping.draws:
+        best = rng.choice(len(chances), p=chances, size=wrapping.draws)
+        chances = [float(np.mean(best == arm)) for arm in range(len(chances))]
+    for change in wrapping.changes:
+        chances = change(chances, begun + 1)
+    return chances
 
 
 def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Callable, rng, arm_of=None):
@@ -349,7 +425,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
     `reward_of(t, arm)` is the reward. With `arm_of(t)` that arm is pulled, whatever is chosen.
     """
     pulls, known_pulls, known_sums = [0] * arms, [0] * arms, [0.0] * arms
-    late, known = [], 0
+    late, known, hand, shares = [], 0, [], {}
     chosen, rewards, own = [], [], []
     rule.begin(arms)
     for t in range(horizon):
@@ -359,13 +435,26 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             arm = t % arms
         elif t < wrapping.uniform:
             arm = int(rng.integers(arms))
+        elif wrapping.gate and (min(known_pulls) < wrapping.gate[0] or min(known_sums) < wrapping.gate[1]):
+            if wrapping.quota and not hand:
+                hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
+            arm = hand.pop() if wrapping.quota else int(rng.integers(arms))
         elif lacking:
             arm = lacking[0]
         elif any(n < rule.opening for n in known_pulls):
             arm = t % arms
         else:
             own[-1] = True
-            arm = rule.decide(known, list(known_pulls), list(known_sums), rng)
+            if hand:
+                arm = hand.pop()
+            elif wrapping.changes or wrapping.quota or wrapping.draws:
+                if known not in shares:  # once for each batch
+                    shares[known] = changed_chances(rule, wrapping, known, known_pulls, known_sums, known, rng)
+                chances, left = shares[known], wrapping.size - t % wrapping.size
+                hand = dealing(chances, left if wrapping.quota else 1, rng)
+                arm = hand.pop()
+            else:
+                arm = rule.decide(known, list(known_pulls), list(known_sums), rng)
             if wrapping.floor > 0 and rng.random() < wrapping.floor * arms:
                 arm = int(rng.integers(arms))
         chosen.append(arm)

@@ -8,7 +8,8 @@ from debandit.checks import did_you_mean
 from debandit.errors import InputError, shorten
 from debandit.files import write_new
 from debandit.log import ExperimentLog
-from debandit.policies import BetaThompson, PlayTheWinner, Policy, TSPostDiff, Uniform
+from debandit.policies import Batched, BetaThompson, PlayTheWinner, Policy, Quota, TSPostDiff, Uniform, WarmUp
+from debandit.policies.chance_wrappers import exploration_sampling
 from debandit.readers import read_log
 
 
@@ -21,14 +22,14 @@ class Dataset:
     source: str
     log: ExperimentLog
     policy: Policy
-    csv: str = ""  # the rounds as a file; empty if only counts are known
-    columns: tuple[str, str] = ("", "")  # of the arms and of the rewards in that file
+    csv: str = ""  # the rounds, or the counts of batches, as a file; empty if only counts of the whole are known
+    columns: tuple[tuple[str, str], ...] = ()  # the options that name that file's columns, as (arm, treatment)
 
     def save(self, path: str | Path) -> None:
-        """Write the rounds as a CSV file; never over another file."""
+        """Write the log as a CSV file; never over another file."""
         if not self.csv:
             raise InputError(
-                f"of {self.name} only counts are known, and a CSV file has the rounds",
+                f"of {self.name} only counts are known, and a CSV file has rounds or batches",
                 remedy=f"In Python: debandit.datasets.{self.name}.log",
             )
         write_new(path, self.csv)
@@ -36,26 +37,42 @@ class Dataset:
     def __str__(self) -> str:
         lines = [f"{self.description} Rule: {self.policy}.", f"Source: {self.source}"]
         if self.csv:
-            arm, reward = self.columns
+            options = " ".join(f"--{option} {column}" for option, column in self.columns)
             lines += [
+                f"debandit check {self.name}",
                 f"debandit datasets {self.name} --save {self.name}.csv",
-                f"debandit check {self.name}.csv --arm {arm} --reward {reward} --policy {self.policy.name}",
+                f'debandit check {self.name}.csv {options} --policy "{self.policy}"',
             ]
         else:
-            lines += [f"Only counts are known; in Python: debandit.datasets.{self.name}.log"]
+            lines += [f"debandit check {self.name}", "Only counts are known."]
         return "\n".join(lines)
 
 
 def _ecmo() -> Dataset:
     with as_file(files("debandit") / "data" / "ecmo.csv") as path:
-        columns = "treatment", "survived"
+        columns = (("arm", "treatment"), ("reward", "survived"))
         return Dataset(
             "ecmo",
             "Twelve newborns with respiratory failure, by a randomised play-the-winner urn: 11 got ECMO.",
             "R. H. Bartlett et al., Extracorporeal circulation in neonatal respiratory failure: a prospective "
             "randomized study, Pediatrics 76 (1985), 479-487.",
-            read_log(path, arm=columns[0], reward=columns[1]),
+            read_log(path, **dict(columns)),
             PlayTheWinner(balls=1.0, added=1.0),
+            path.read_text(encoding="utf-8"),
+            columns,
+        )
+
+
+def _pad() -> Dataset:
+    with as_file(files("debandit") / "data" / "pad.csv") as path:
+        columns = (("batch", "wave"), ("arm", "arm"), ("pulls", "calls"), ("successes", "successes"))
+        return Dataset(
+            "pad",
+            "Six ways to enrol rice farmers by phone, 14 waves of 600 calls, by exploration sampling.",
+            "M. Kasy and A. Sautmann, Adaptive treatment assignment in experiments for policy choice, Econometrica 89 "
+            "(2021), 113-132.",
+            read_log(path, **dict(columns)),
+            Quota(WarmUp(Batched(exploration_sampling(draws=50_000)), pulls=100)),
             path.read_text(encoding="utf-8"),
             columns,
         )
@@ -75,11 +92,12 @@ def _classroom(name: str, policy: Policy, first: tuple[int, int], second: tuple[
 
 
 ecmo = _ecmo()
+pad = _pad()
 classroom_uniform = _classroom("uniform", Uniform(), (59, 264), (59, 292))
 classroom_thompson = _classroom("thompson", BetaThompson(), (63, 257), (53, 251))
 classroom_postdiff = _classroom("postdiff", TSPostDiff(c=0.004), (49, 272), (68, 238))
 
-ALL = {each.name: each for each in (ecmo, classroom_uniform, classroom_thompson, classroom_postdiff)}
+ALL = {each.name: each for each in (ecmo, pad, classroom_uniform, classroom_thompson, classroom_postdiff)}
 
 
 def find(name: str) -> Dataset:

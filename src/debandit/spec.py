@@ -1,6 +1,7 @@
 """`name(key=value, ...)`: how rules and worlds are written on the command line and in results.
 
-A wrapper has the rule inside it first: `batched(ucb(c=2), size=500)`.
+A wrapper has the rule inside it first: `batched(ucb(c=2), size=500)`. A bare number or list is the first option:
+`ucb(2)`, `batched(ucb, 500)`. Names are read in upper or lower case.
 
 Only literals are read; nothing is ever evaluated.
 """
@@ -15,6 +16,7 @@ from debandit.errors import InputError, shorten
 
 Options = dict[str, Any]
 INNER = "policy"  # the option that is written first and without its name
+FIRST = ""  # what was written without a name is the first option, whatever that is called
 
 
 class Parsed(NamedTuple):
@@ -35,10 +37,14 @@ def parse(text: str) -> Parsed | None:
 def _parsed(node: ast.expr) -> Parsed:
     if isinstance(node, ast.Name):
         return Parsed(node.id, {})
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) <= 1):
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         raise ValueError("neither a name nor a name with options")
-    inner = {INNER: _parsed(node.args[0])} if node.args else {}
-    return Parsed(node.func.id, inner | {_name_of(key): _literal(key.value) for key in node.keywords})
+    options, bare = {_name_of(key): _literal(key.value) for key in node.keywords}, list(node.args)
+    if bare and isinstance(bare[0], (ast.Name, ast.Call)):
+        options = {INNER: _parsed(bare.pop(0)), **options}
+    if len(bare) > 1:
+        raise ValueError("several options without names")
+    return Parsed(node.func.id, {FIRST: ast.literal_eval(bare[0]), **options} if bare else options)
 
 
 def build(text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> Any:
@@ -48,7 +54,7 @@ def build(text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind:
 
 def unknown(name: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> InputError:
     """There is no such name."""
-    guess = difflib.get_close_matches(name, makers, 1)
+    guess = difflib.get_close_matches(name.lower(), makers, 1)
     hint = f"Did you mean {guess[0]}? " if guess else ""
     what = f"there is no {kind} {shorten(name)!r}"
     return InputError(what, where=where, remedy=f"{hint}There are:\n{listing(makers)}")
@@ -56,6 +62,7 @@ def unknown(name: str, makers: Mapping[str, Callable[..., Any]], where: str, kin
 
 def _built(parsed: Parsed | None, text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> Any:
     name = text.partition("(")[0].strip() if parsed is None else parsed.name
+    name = name if name in makers else next((known for known in makers if known.lower() == name.lower()), name)
     if name not in makers:
         raise unknown(name, makers, where, kind)
     remedy = f"It is written {usage(name, makers[name])}, with numbers, words or lists of them."
@@ -64,6 +71,8 @@ def _built(parsed: Parsed | None, text: str, makers: Mapping[str, Callable[..., 
     known, options = signature(makers[name]), parsed.options
     if isinstance(options.get(INNER), Parsed) and not _wraps(makers[name]):
         raise InputError(f"{name} takes no {kind} inside", where=where, remedy=remedy)
+    if FIRST in options:
+        options = _with_first(name, options, [option for option, _ in known if option != INNER], where, remedy)
     strange = [option for option in options if option not in dict(known)]
     if strange:
         raise InputError(f"{name} has no option {shorten(strange[0])!r}", where=where, remedy=remedy)
@@ -73,6 +82,15 @@ def _built(parsed: Parsed | None, text: str, makers: Mapping[str, Callable[..., 
     if isinstance(inner := options.get(INNER), Parsed):
         options = options | {INNER: _built(inner, text, makers, where, kind)}
     return makers[name](**options)
+
+
+def _with_first(name: str, options: Options, known: list[str], where: str, remedy: str) -> Options:
+    """The options, of which the one that was written without a name gets its own."""
+    if not known:
+        raise InputError(f"{name} has no options", where=where, remedy=remedy)
+    if known[0] in options:
+        raise InputError(f"{name} is given {known[0]} twice", where=where, remedy=remedy)
+    return {known[0] if option == FIRST else option: value for option, value in options.items()}
 
 
 def signature(maker: Callable[..., Any]) -> list[tuple[str, str | None]]:

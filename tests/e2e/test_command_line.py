@@ -265,7 +265,7 @@ def test_help_loads_no_numba():
         (["debias", "trial.csv", "--policy", "ucb", "--json", "no/such/r.json"], 2, ["cannot write", "no/such/r.json"]),
         (["debias", "trial.csv", "--policy", "ucb", "--json", "."], 2, ["cannot write", "directory"]),
         (["debias", "trial.csv", "--policy", "ucb", "--json", "trial.csv"], 2, ["this is the log"]),
-        (["debias", "trial.csv", "--policy", "ucb(2)"], 2, ["cannot read", "It is written ucb(c=1.0, "]),
+        (["debias", "trial.csv", "--policy", "ucb(2, 3)"], 2, ["cannot read", "It is written ucb(c=1.0, "]),
         (["debias", "trial.csv", "--policy", "ucb", "--arms", "A,B\nC"], 2, ["--arms"]),
         (["debias", "trial.csv", "--policy", "ucb", "--arms", "A,\x1b[31mB"], 2, ["'B' is in the log"]),
         (["debias", "trial.csv", "--policy", "ucb", "--runs", "1000000000000"], 2, ["1,000,000,000"]),

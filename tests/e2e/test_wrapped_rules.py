@@ -71,3 +71,15 @@ def test_a_rule_of_a_file_inside_wrappers():
     assert "there is no rule 'Optimistic'" in fails(
         2, "simulate", "--policy", f"batched({file}:Optimistic, size=7)", *world
     )
+
+
+def test_a_data_set_is_a_log(tmp_path):
+    """With its own rule, unless another is given; a file of the same name comes first."""
+    result = run("check", "PAD", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "fits: quota(warm_up(batched(tempered(beta_thompson(" in result.stdout
+    assert "does not fit" in run("check", "pad", "--policy", "batched(beta_thompson)", cwd=tmp_path).stdout
+    assert "pad is a data set of debandit, whose columns are known" in fails(2, "check", "pad", "--arm", "arm")
+    assert "Missing option '--policy'" in fails(2, "check", "bad")
+    (tmp_path / "pad").write_text("arm,reward\na,1\nb,0\n")
+    assert "Missing option '--policy'" in fails(2, "check", "pad", cwd=tmp_path)

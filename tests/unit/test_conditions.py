@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from debandit.engine.conditions import FREE, LACKING, UNIFORM, Conditions
+from debandit.engine.changes import Least
+from debandit.engine.conditions import FREE, LACKING, UNIFORM, Conditions, Threshold
 
 
 def random_conditions(rng, horizon):
@@ -14,6 +15,7 @@ def random_conditions(rng, horizon):
         turns=int(rng.integers(3 * arms)) if kind == 1 else 0,
         uniform=int(rng.integers(12)) if kind == 2 else 0,
         ends=ends if rng.random() < 0.6 else np.empty(0, np.int64),
+        gate=Threshold(int(rng.integers(6)), int(rng.integers(3)), horizon) if rng.random() < 0.3 else None,
     )
 
 
@@ -27,7 +29,9 @@ def played(conditions, arms, horizon, rng):
         prescribed = FREE
         if t < conditions.turns:
             prescribed = t % arms
-        elif t < conditions.uniform:
+        elif t < conditions.uniform or (
+            conditions.gate and (min(heard) < conditions.gate.pulls or min(heard) * 0.5 < conditions.gate.successes)
+        ):
             prescribed = UNIFORM
         elif lacking:
             prescribed = lacking[0]
@@ -45,13 +49,13 @@ def test_prescribed_rounds_are_those_of_a_run(seed):
     expected, pulls, heard, known = played(conditions, arms, horizon, rng)
     rounds, settled = np.arange(horizon), conditions.settled(arms)
     np.testing.assert_array_equal(conditions.known(horizon), known)
-    np.testing.assert_array_equal(conditions.prescribed(rounds, pulls, heard), expected)
+    np.testing.assert_array_equal(conditions.prescribed(rounds, pulls, heard, heard * 0.5), expected)
     assert (expected[settled:] == FREE).all()
     fixed = conditions.fixed(arms)
     assert len(fixed) == settled
     sure = fixed[:horizon] != LACKING
     np.testing.assert_array_equal(fixed[:horizon][sure], expected[:settled][sure])
-    assert (conditions.uniform and conditions.opening) or sure.all()
+    assert conditions.gate or (conditions.uniform and conditions.opening) or sure.all()
     np.testing.assert_array_equal(conditions.fixed(arms, 7), fixed[:7])
 
 
@@ -60,7 +64,7 @@ def test_what_depends_on_the_run_is_lacking():
     conditions = Conditions(opening=2, uniform=3)
     assert conditions.fixed(2).tolist() == [UNIFORM] * 3 + [LACKING] * 4
     pulls = np.array([[0, 3], [2, 1], [2, 2]])
-    assert conditions.prescribed(np.full(3, 4), pulls, pulls).tolist() == [0, 1, FREE]
+    assert conditions.prescribed(np.full(3, 4), pulls, pulls, pulls * 0.5).tolist() == [0, 1, FREE]
 
 
 def test_a_rule_without_wrappers_begins_with_its_initial_pulls():
@@ -74,5 +78,6 @@ def test_a_rule_without_wrappers_begins_with_its_initial_pulls():
 
 
 def test_chances_are_mixed_where_the_choice_is_free():
-    planned = Conditions(floor=0.4).planned(np.array([[1.0, 0.0]] * 3), np.array([FREE, UNIFORM, 1]))
+    chances, prescribed = np.array([[1.0, 0.0]] * 3), np.array([FREE, UNIFORM, 1])
+    planned = Conditions(changes=(Least((0.2, 0.2)),)).planned(chances, prescribed, 0)
     np.testing.assert_allclose(planned, [[0.8, 0.2], [0.5, 0.5], [0.0, 1.0]], rtol=1e-15)

@@ -25,7 +25,10 @@ def test_names_numbers_words_and_lists():
     [
         "",
         "ucb(",
-        "ucb(1)",
+        "ucb(1, 2)",
+        "ucb(1, 2, c=1)",
+        "batched(ucb, 5, 6)",
+        "batched(5, ucb)",
         "ucb(**x)",
         "ucb(c=__import__('os').system('true'))",
         "ucb(c=open('x'))",
@@ -72,6 +75,36 @@ def test_wrong_names_are_answered_with_the_right_ones():
         as_policy(db.UCB)
     with pytest.raises(db.InputError, match="cannot be built from a log"):
         as_bootstrap(db.worlds.Bernoulli([0.5, 0.5]))
+
+
+def test_a_bare_number_is_the_first_option():
+    assert as_policy("ucb(2)") == db.UCB(c=2)
+    assert as_policy("ucb(-0.0, ties=last)") == db.UCB(c=0, ties="last")
+    assert as_policy("batched(ucb(2), 500)") == db.Batched(db.UCB(c=2), size=500)
+    assert as_policy("batched(ucb, [5, 7])") == db.Batched(db.UCB(), size=[5, 7])
+    assert as_policy("floor(batched(uniform, 5), 0.1)") == db.Floor(db.Batched(db.Uniform(), size=5), 0.1)
+    assert as_policy("fixed_weights([1, 3])") == db.FixedWeights([1, 3])
+    assert as_world("bernoulli([0.3, 0.6])").means.tolist() == [0.3, 0.6]
+    with pytest.raises(db.InputError, match="ucb is given c twice"):
+        as_policy("ucb(2, c=3)")
+    with pytest.raises(db.InputError, match="uniform has no options"):
+        as_policy("uniform(2)")
+    with pytest.raises(db.InputError, match="c must be a number from 0"):
+        as_policy("ucb('two')")
+
+
+def test_names_ignore_case():
+    assert as_policy("UCB(c=2)") == as_policy("Ucb(2)") == db.UCB(c=2)
+    assert as_policy("Batched(Epsilon_Greedy, size=5)") == db.Batched(db.EpsilonGreedy(), size=5)
+    assert as_world("Bernoulli(means=[0.3, 0.6])").name == "bernoulli"
+    with pytest.raises(db.InputError, match=r"there is no rule 'TOMPSON'(.|\n)*Did you mean thompson"):
+        as_policy("TOMPSON")
+
+
+def test_ucb1_has_the_root_of_2():
+    assert as_policy("ucb1") == db.UCB(c=2**0.5) == as_policy("UCB1(initial_pulls=1)")
+    assert as_policy("ucb1(ties=last)").ties == "last"
+    assert as_policy("ucb1") != as_policy("ucb(1.41421356)")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ Given the batches before, the pulls of a batch are those that are prescribed, an
 log is compared with counts that are drawn, the chances being held as they were, as `plausibility` does for rounds.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,14 +14,44 @@ from numpy.typing import NDArray
 from debandit.checking.chosen import IMPOSSIBLE, among_highest
 from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
+from debandit.engine.changes import changed
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints
-from debandit.engine.planning import Asked, free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.policies import Policy
 from debandit.replay import NUMBERS_AT_ONCE, forced
+
+Drawn = Callable[[int, int, int, np.random.Generator], Ints]  # of (i, size, count, rng): see `Sampled.counts`
+
+
+class Sampled(NamedTuple):
+    """How counts come about where the rule's chances are the shares of draws, which differ each time."""
+
+    conditions: Conditions
+    own: Floats  # (n, K) the rule's chances, before draws and changes
+    begun: Ints  # (n,) where the batches begin
+    uniform: NDArray[np.bool_]  # (n,) where the rule is not asked
+    present: NDArray[np.bool_]  # (n, K)
+
+    def at(self, batches: NDArray[np.bool_]) -> "Sampled":
+        """The same for some of the batches."""
+        own, begun, uniform, present = self.own, self.begun, self.uniform, self.present
+        return Sampled(self.conditions, own[batches], begun[batches], uniform[batches], present[batches])
+
+    def counts(self, i: int, size: int, count: int, rng: np.random.Generator) -> Ints:
+        """The pulls of each arm in the i-th batch, which has this many of them, drawn `count` times (count, K)."""
+        conditions, there = self.conditions, self.present[i]
+        chances = np.tile(shares(self.own[i]), (count, 1))
+        if not self.uniform[i]:
+            drawn = rng.multinomial(conditions.draws, chances) / conditions.draws
+            chances[:, there] = changed(conditions.changes, drawn[:, there], self.begun[i], there)
+        whole, left = np.zeros(chances.shape, np.int64), np.full(count, size)
+        if conditions.quota:
+            whole, chances = dealt(left, chances)
+        return np.asarray(whole + rng.multinomial(left - whole.sum(axis=1), chances))
 
 
 class BatchCounts(NamedTuple):
@@ -34,6 +66,8 @@ class BatchCounts(NamedTuple):
     scores: Floats  # (n, K) NaN where the choice does not go by scores
     pulls: Ints  # (n, K) before the batch
     means: Floats  # (n, K) likewise; NaN without a pull
+    quota: bool  # what quotas give for certain is prescribed, too
+    sampled: Sampled | None  # how counts are drawn, unless it is with these chances
 
     @property
     def free(self) -> Ints:
@@ -53,7 +87,8 @@ class BatchCounts(NamedTuple):
     @property
     def odd(self) -> NDArray[np.bool_]:
         """The counts (n, K) that the rule never makes, whatever it does with ties."""
-        never = (self.chances < IMPOSSIBLE) & ~among_highest(self.scores)
+        chances = self.chances if self.sampled is None else self.sampled.own
+        never = (chances < IMPOSSIBLE) & ~among_highest(self.scores)
         return np.asarray((self.free < 0) | (never & (self.free > 0)))
 
     @property
@@ -78,12 +113,21 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     before = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])[chosen]
     heard = np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[chosen]
     known = np.append(0, conditions.ends)[chosen]
-    prescribed = _prescribed_in_batches(conditions, horizon, chosen, before)
+    prescribed, uniform = _prescribed_in_batches(conditions, horizon, chosen, before, heard)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
-    chances, scores = _answers(policy, conditions, present, known, before, heard, horizon)
+    asked = present, uniform, known, before, heard, horizon
+    chances, scores = _answers(policy, conditions, *asked)
+    sampled = None
+    if conditions.draws:
+        own, _ = _answers(policy, conditions._replace(changes=()), *asked)
+        sampled = Sampled(conditions, own, known, uniform, present)
+    elif conditions.quota:
+        whole, chances = dealt(counts[chosen].sum(axis=1) - prescribed.sum(axis=1), chances)
+        prescribed += whole
     means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
     names = tuple(_name(log, batch) for batch in chosen.tolist())
-    return BatchCounts(len(counts), chosen, names, counts[chosen], prescribed, chances, scores, before, means)
+    about = counts[chosen], prescribed, chances, scores, before, means, conditions.quota, sampled
+    return BatchCounts(len(counts), chosen, names, *about)
 
 
 def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats]:
@@ -101,21 +145,26 @@ def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats]:
     return counts.reshape(shape).astype(np.int64), sums.reshape(shape)
 
 
-def _prescribed_in_batches(conditions: Conditions, horizon: int, chosen: Ints, before: Ints) -> Ints:
-    """The prescribed pulls (n, K) of these batches."""
+def _prescribed_in_batches(
+    conditions: Conditions, horizon: int, chosen: Ints, before: Ints, sums: Floats
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """The prescribed pulls (n, K) of these batches, and whether all arms have the same chance in them (n,)."""
     place, prescribed = {batch: i for i, batch in enumerate(chosen.tolist())}, np.zeros(before.shape, np.int64)
+    uniform = np.zeros(len(chosen), bool)
     for here in stretches(conditions, horizon):
         i = place.get(here.batch)
         if i is not None:
-            pulls = (before[i] + prescribed[i])[None]
-            prescribed[i] += prescribed_pulls(conditions, here, pulls, before[i : i + 1])[0]
-    return prescribed
+            pulls, heard = (before[i] + prescribed[i])[None], before[i : i + 1]
+            uniform[i : i + 1] = alike = unguided(conditions, here, heard, sums[i : i + 1])
+            prescribed[i] += prescribed_pulls(conditions, here, pulls, heard, alike)[0]
+    return prescribed, uniform
 
 
 def _answers(
     policy: Policy,
     conditions: Conditions,
     present: NDArray[np.bool_],
+    warm: NDArray[np.bool_],
     known: Ints,
     pulls: Ints,
     sums: Floats,
@@ -123,14 +172,13 @@ def _answers(
 ) -> tuple[Floats, Floats]:
     """The chances and the scores (n, K) in batches before which the rule has heard of these totals."""
     chances, scores = np.zeros(pulls.shape), np.full(pulls.shape, np.nan)
-    warm = known < conditions.uniform
     ready = ~warm & ((pulls >= conditions.opening) | ~present).all(axis=1)  # elsewhere all is prescribed
     kinds, kind = np.unique(present, axis=0, return_inverse=True)
     for there, same in ((row, kind.reshape(-1) == i) for i, row in enumerate(kinds)):
         for uniform, which in ((True, warm & same), (False, ready & same)):
-            asked = Asked(known[which], pulls[which], sums[which], horizon, there)
+            asked = Asked(known[which], known[which], pulls[which], sums[which], horizon, there)
             if which.any():
-                chances[which] = free_chances(policy, conditions, uniform, asked)
+                chances[which] = free_chances(policy, conditions, np.full(which.sum(), uniform), asked)
             if which.any() and not uniform and not policy.randomised:
                 scores[which] = -np.inf
                 scores[np.ix_(which, there)] = asked.of_present(policy.core.free_scores)
@@ -152,10 +200,14 @@ def judge_batches(found: BatchCounts, labels: tuple[str, ...], rng: np.random.Ge
     expected = counts.sum(axis=1, keepdims=True) * chances
     others = rivals(chances, np.where(chances > 0, found.means[open_], -np.inf))
     ratios = np.stack([log_ratio(rival, chances) for rival in others.values()])
-    p_value, worst = smallest_share(_statistics(chances, ratios, counts, DRAWS, rng))
+    spread = np.sqrt(_variances(chances, counts))
+    compared = _Compared(chances, ratios, counts, spread, partial(_multinomial, chances))
+    if found.sampled is not None:
+        compared = compared._replace(spread=None, drawn=found.sampled.at(open_).counts)
+    p_value, worst = smallest_share(_statistics(compared, DRAWS, rng))
     if p_value < PROMISING:
-        p_value, worst = smallest_share(_statistics(chances, ratios, counts, MORE_DRAWS, rng))
-    beyond = (counts - expected).sum(axis=0) / np.sqrt(_variances(chances, counts))
+        p_value, worst = smallest_share(_statistics(compared, MORE_DRAWS, rng))
+    beyond = (counts - expected).sum(axis=0) / spread
     departures = [
         *others,
         f"have too many pulls of {shorten(labels[int(np.nanargmax(beyond))])!r}",
@@ -172,22 +224,41 @@ def _variances(chances: Floats, counts: Ints) -> Floats:
     return np.where(variances > 0, variances, np.nan)
 
 
-def _statistics(chances: Floats, ratios: Floats, counts: Ints, draws: int, rng: np.random.Generator) -> Floats:
+def _multinomial(chances: Floats, i: int, size: int, count: int, rng: np.random.Generator) -> Ints:
+    """Counts that are drawn with these chances."""
+    likely, drawn = np.flatnonzero(chances[i]), np.zeros((count, chances.shape[1]), np.int64)
+    drawn[:, likely] = rng.multinomial(size, chances[i, likely], count)
+    return drawn
+
+
+class _Compared(NamedTuple):
+    """What the counts of the open batches (n) are compared by."""
+
+    chances: Floats  # (n, K)
+    ratios: Floats  # (rivals, n, K)
+    counts: Ints  # (n, K)
+    spread: Floats | None  # (K,) of each arm's pulls in all batches, as it should be; None: as it is among those drawn
+    drawn: Drawn
+
+
+def _statistics(compared: _Compared, draws: int, rng: np.random.Generator) -> Floats:
     """What the counts are compared by (statistics, 1 + draws); column 0 is the log's.
 
     Log-likelihood ratios against rivals, the arm with the most pulls more and the one with the most fewer than are to
     be expected, and the G statistic in both directions.
     """
+    chances, ratios, counts, spread, drawn_counts = compared
     totals, distance = np.zeros((len(ratios), 1 + draws)), np.zeros(1 + draws)
     beyond = np.zeros((1 + draws, chances.shape[1]))
     for i, p in enumerate(chances):
         likely, size = np.flatnonzero(p), int(counts[i].sum())
-        drawn = np.concatenate([counts[i : i + 1, likely], rng.multinomial(size, p[likely], draws)]).astype(np.float64)
+        drawn = np.concatenate([counts[i : i + 1], drawn_counts(i, size, draws, rng)])[:, likely].astype(np.float64)
         expected = size * p[likely]
         totals += ratios[:, i, likely] @ drawn.T
         distance += (drawn * np.log(np.maximum(drawn, 0.5) / expected)).sum(axis=1)
         beyond[:, likely] += drawn - expected
-    z = (beyond / np.sqrt(_variances(chances, counts)))[:, ~np.isnan(_variances(chances, counts))]
+    spread = beyond.std(axis=0) if spread is None else spread
+    z = beyond[:, spread > 0] / spread[spread > 0]
     return np.stack([*totals, z.max(axis=1), -z.min(axis=1), distance, -distance]).round(9)
 
 
@@ -196,7 +267,9 @@ def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
     arm = int(np.argmax(found.odd[i]))
     logged, sure = (f"{n:,} pulls" if n != 1 else "1 pull" for n in (found.counts[i, arm], found.prescribed[i, arm]))
     what = f"{found.names[i]}: the log has {logged} of {shorten(labels[arm])!r}"
-    if found.left[i] == 0:
+    if found.quota and found.free[i, arm] < 0:
+        return f"{what}, but the rule's quotas give it at least {sure} there."
+    if found.left[i] == 0 and not found.quota:
         return (
             f"{what}, but until the rule has heard of its initial pulls the arms take turns, which makes {sure}. If "
             "the arms were drawn at random there, put warm_up(RULE, rounds=...) around the rule."

@@ -14,7 +14,7 @@ from debandit.cli.options import (
     log_and_policy,
     log_file,
     log_of,
-    policy_of,
+    policy_for,
     read_pair,
     settings,
     where_to_work,
@@ -33,7 +33,7 @@ Columns = dict[str, Any]
 def debias(
     log: tuple[str, ...],
     columns: Columns,
-    policy: str,
+    policy: str | None,
     world: str,
     workers: int | None,
     cluster: str | None,
@@ -44,8 +44,8 @@ def debias(
 
     The log is a table with one row per round in the order of time, or with counts: one row per arm, or per batch and
     arm. LOG is a file (CSV, TSV, Parquet, Arrow or JSON lines, also compressed), several files, a pattern in quotes
-    such as 'logs/*.csv', or - for standard input; --db and --query ask a database instead. Columns that are not named
-    are guessed, and the guess is printed.
+    such as 'logs/*.csv', or - for standard input; --db and --query ask a database instead. The name of a data set
+    (debandit datasets) works, too. Columns that are not named are guessed, and the guess is printed.
 
     The rule is run again, many times, in a world built from the log, where the truth is known; the bias seen there is
     taken off the real means. A log that the rule cannot have made is refused.
@@ -55,7 +55,7 @@ def debias(
     from debandit.executors import chosen
     from debandit.worlds import as_bootstrap
 
-    made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
+    made_by, bootstrap = policy_for(policy, log, columns), as_bootstrap(world, "--world")
     checked, _ = checked_options({"world": bootstrap, **options})
     data = log_of(log, columns, batched=made_by.needs_batches, enough=totals_enough(made_by, checked))
     _check_targets({"--json": json_path}, log, columns)
@@ -101,7 +101,7 @@ def compare(
     from debandit.plots import checked_picture
     from debandit.worlds import as_bootstrap
 
-    made_by, bootstrap = policy_of(policy), as_bootstrap(world, "--world")
+    made_by, bootstrap = policy_for(policy, log, columns), as_bootstrap(world, "--world")
     given = {name: value for name, value in options.items() if name != "support"}
     checked_options({"world": bootstrap, **given})
     if plot_path is not None:
@@ -120,7 +120,7 @@ def compare(
 @click.command(cls=WithRules)
 @log_and_policy
 @settings("unseen", "seed", "threads")
-def check(log: tuple[str, ...], columns: Columns, policy: str, **options: Any) -> None:
+def check(log: tuple[str, ...], columns: Columns, policy: str | None, **options: Any) -> None:
     """Did this rule make this log? Ends with the exit code 0 if it may have, with 1 if not.
 
     A correction with the wrong rule is worthless. Choices that the rule never makes are listed, the first one with the
@@ -128,7 +128,7 @@ def check(log: tuple[str, ...], columns: Columns, policy: str, **options: Any) -
     """
     from debandit.checking import check as run
 
-    made_by = policy_of(policy)
+    made_by = policy_for(policy, log, columns)
     fit = run(log_of(log, columns, batched=made_by.needs_batches), made_by, **options)
     click.echo(str(fit))
     click.get_current_context().exit(0 if fit.fits else 1)

@@ -3,6 +3,7 @@
 import csv
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from debandit.errors import InputError, printable, shorten
 from debandit.settings import AVAILABLE, MISSING, OPTIONS, PERIODS
 
 if TYPE_CHECKING:
+    from debandit.datasets import Dataset
     from debandit.log import ExperimentLog
     from debandit.policies import Policy
 
@@ -26,11 +28,11 @@ class WithListing(click.Command):
     def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what comes after the options."""
         from debandit import worlds
-        from debandit.policies import ADAPTERS, RULES, WRAPPERS
+        from debandit.policies import ADAPTERS, ALIASES, RULES, WRAPPERS
         from debandit.spec import listing
 
         shown = [
-            ("Rules", RULES | ADAPTERS),
+            ("Rules", RULES | ALIASES | ADAPTERS),
             ("Around a rule", WRAPPERS),
             *([("Worlds", getattr(worlds, self.worlds))] if self.worlds else []),
         ]
@@ -111,20 +113,6 @@ def where_to_work(command: Command) -> Command:
     return settings("threads")(workers(cluster(command)))
 
 
-class _Policy(click.Option):
-    """The one option that nobody can guess; a command without it says where to look."""
-
-    def process_value(self, context: click.Context, value: Any) -> Any:
-        """Complain if it is missing."""
-        if not isinstance(value, str):
-            raise click.UsageError(
-                "Missing option '--policy': the rule that chose the arms, such as ucb or batched(thompson).\n"
-                "  'debandit describe LOG' says what is in the log, 'debandit identify LOG' which rule explains it.",
-                context,
-            )
-        return super().process_value(context, value)
-
-
 _COUNTS = {  # the columns of a table of counts, which has no rewards
     "pulls": "Of counts per arm (and batch): column of the number of users.  [default: guessed from the names]",
     "successes": "Column of the number of successes among them.  [default: guessed from the names]",
@@ -141,7 +129,9 @@ batch_by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the 
 def log_and_policy(command: Command) -> Command:
     """The log, its columns, and the policy that made it."""
     policy = click.option(
-        "--policy", required=True, cls=_Policy, metavar="RULE", help="The rule that chose the arms, with its options."
+        "--policy",
+        metavar="RULE",
+        help="The rule that chose the arms, with its options; needed unless LOG is a data set, which has its own.",
     )
     batch = click.option(
         "--batch",
@@ -233,10 +223,40 @@ def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, absences: bool = 
     """The log in these files, or in the database, read as the arguments say. What was guessed is said."""
     from debandit.readers.reading import read
 
+    data = dataset_of(paths, columns)
+    if data is not None:
+        return data.log
     log = read(list(paths) if columns["query"] is None else paths[0], **columns, **how).log
     for note in (note for note in log.notes if absences or note not in log.absences):
         click.echo(printable(note), err=True)
     return log
+
+
+def dataset_of(paths: tuple[str, ...], columns: dict[str, Any]) -> "Dataset | None":
+    """The data set of this name, if that is what LOG is; a file of the same name comes first."""
+    if len(paths) != 1 or columns["query"] is not None or not paths[0].isidentifier() or Path(paths[0]).exists():
+        return None
+    from debandit.datasets import ALL
+
+    data = ALL.get(paths[0].lower())
+    named = [name for name, value in columns.items() if value and value not in (AVAILABLE[0], MISSING[0])]
+    if data is not None and named:
+        what = f"{data.name} is a data set of debandit, whose columns are known"
+        raise InputError(what, where=f"--{named[0].replace('_', '-')}", remedy="Leave out the options of columns.")
+    return data
+
+
+def policy_for(text: str | None, paths: tuple[str, ...], columns: dict[str, Any]) -> "Policy":
+    """The policy that --policy asks for, or that of the data set; nobody can guess it, so a complaint says more."""
+    data = dataset_of(paths, columns) if text is None else None
+    if data is not None:
+        return data.policy
+    if text is None:
+        raise click.UsageError(
+            "Missing option '--policy': the rule that chose the arms, such as ucb or batched(thompson).\n"
+            "  'debandit describe LOG' says what is in the log, 'debandit identify LOG' which rule explains it."
+        )
+    return policy_of(text)
 
 
 def policy_of(text: str) -> "Policy":

@@ -8,31 +8,59 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.data import Floats, Ints
+from debandit.engine.changes import Change, Least, changed
+from debandit.engine.data import Floats, Ints, Rounds
 
 LARGE = 50  # rounds of a batch on average, from which the world auto looks at sums of rewards only
 FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed in a round, where it is not an arm
 
 
+class Threshold(NamedTuple):
+    """Until the rule has heard of this many pulls, and successes, of every arm, all arms have the same chance."""
+
+    pulls: int
+    successes: int
+    horizon: int
+
+    def closed(self, heard: Ints | Floats, sums: Floats) -> NDArray[np.bool_]:
+        """Where it still is, after these totals (..., K); they only grow, so that it does not close again."""
+        return np.asarray(((heard < self.pulls) | (sums < self.successes)).any(axis=-1))
+
+
 class Conditions(NamedTuple):
     """The conditions under which a rule is played: its own initial pulls, and what wrappers ask for.
 
-    Prescribed are the first rounds, then what an arm lacks of its initial pulls, and with batches also the rounds until
-    the rule has heard of the initial pulls of every arm; in those the arms take turns.
+    Prescribed are the first rounds, those before a gate is open, then what an arm lacks of its initial pulls, and with
+    batches also the rounds until the rule has heard of the initial pulls of every arm; in those the arms take turns.
     """
 
     opening: int = 0  # initial pulls of each arm that the rule needs, in index order
     turns: int = 0  # this many first rounds in which the arms take turns
     uniform: int = 0  # or in which every arm has the same probability
+    gate: Threshold | None = None  # or until the rule has heard enough of every arm
     ends: Ints = np.empty(0, np.int64)  # rounds after which it hears of rewards, the last one the horizon; or none
-    floor: float = 0.0  # with this probability a free choice is replaced by a uniform one
+    changes: tuple[Change, ...] = ()  # what is made of the chances of free choices, one after the other
+    draws: int = 0  # the rule's chances in a batch are the shares of this many draws; 0: they are known exactly
+    quota: bool = False  # batches are dealt in fixed shares, not drawn user by user
     commit: bool = False  # the first free choice is kept for good
     available: NDArray[np.bool_] = np.empty((0, 0), bool)  # which arms are, in which batch; or none: all are
 
     @property
     def wrapped(self) -> bool:
         """Whether there is anything beyond what the rule itself asks for."""
-        return self.turns > 0 or self.uniform > 0 or self.floor > 0 or len(self.ends) > 0
+        return any((self.turns, self.uniform, self.gate, len(self.changes), self.quota, len(self.ends)))
+
+    @property
+    def mixed(self) -> Least | None:
+        """A floor that can be had without knowing the rule's chances: some free choices are replaced by others."""
+        alone = self.changes[0] if len(self.changes) == 1 else None
+        return alone if isinstance(alone, Least) and not alone.clipped else None
+
+    @property
+    def by_chances(self) -> bool:
+        """Whether one must know the rule's chances to play it."""
+        sampled = self.draws > 0 and len(self.ends) > 0
+        return self.quota or sampled or self.gate is not None or (len(self.changes) > 0 and self.mixed is None)
 
     @property
     def longest_batch(self) -> int:
@@ -61,8 +89,18 @@ class Conditions(NamedTuple):
             return rounds
         return np.append(0, self.ends)[np.searchsorted(self.ends, rounds, side="right")]
 
+    def moments(self, horizon: int) -> Ints:
+        """The rounds after which the rule hears of rewards; without batches all of them."""
+        return self.ends if len(self.ends) else np.arange(1, horizon + 1)
+
+    def begun(self, horizon: int) -> Ints:
+        """The round in which each round's batch began, of shape (horizon,); without batches the round itself."""
+        return self.known(horizon)
+
     def settled(self, arm_count: int) -> int:
         """The round from which on nothing is prescribed."""
+        if self.gate is not None:
+            return self.gate.horizon
         return self._heard(max(self.turns, self.uniform) + self.opening * arm_count)
 
     def _heard(self, rounds: int) -> int:
@@ -74,12 +112,12 @@ class Conditions(NamedTuple):
     def fixed(self, arm_count: int, end: int | None = None) -> Ints:
         """What is prescribed in all runs alike, in the rounds until it is `settled`, or until before `end`.
 
-        An arm, FREE or UNIFORM; LACKING where it depends on the run, because a uniform warm-up pulled some arms often
-        enough and others not.
+        An arm, FREE or UNIFORM; LACKING where it depends on the run, because a uniform warm-up or a gate let some arms
+        be pulled often enough and others not.
         """
         settled = self.settled(arm_count)
         rounds = np.arange(settled if end is None else min(settled, end))
-        if self.uniform:
+        if self.uniform or self.gate is not None:
             return np.where(rounds < self.turns, rounds % arm_count, np.where(rounds < self.uniform, UNIFORM, LACKING))
         complete = self.opening * arm_count  # the rounds that initial pulls take, whether or not the arms take turns
         fixed = np.where(rounds < max(self.turns, self._heard(complete)), rounds % arm_count, FREE)
@@ -88,10 +126,10 @@ class Conditions(NamedTuple):
         after[:] = np.repeat(arms, np.clip(self.opening - pulled, 0, len(rounds)))[: len(after)]
         return fixed
 
-    def prescribed(self, rounds: Ints, pulls: Ints, heard: Ints) -> Ints:
+    def prescribed(self, rounds: Ints, pulls: Ints, heard: Ints, sums: Floats) -> Ints:
         """The arm that must be pulled in each of these rounds, or FREE, or UNIFORM.
 
-        `pulls` (..., K) were made before them, and `heard` (..., K) are those of which the rule has heard.
+        `pulls` (..., K) were made before them, and of `heard` (..., K), with these sums, the rule has heard.
         """
         arm_count = pulls.shape[-1]
         fixed = np.append(self.fixed(arm_count, int(np.max(rounds, initial=-1)) + 1), FREE)
@@ -100,12 +138,13 @@ class Conditions(NamedTuple):
             return prescribed
         lacks, unheard = pulls < self.opening, (heard < self.opening).any(axis=-1)
         owed = np.where(lacks.any(axis=-1), np.argmax(lacks, axis=-1), np.where(unheard, rounds % arm_count, FREE))
+        owed = owed if self.gate is None else np.where(self.gate.closed(heard, sums), UNIFORM, owed)
         return np.where(prescribed == LACKING, owed, prescribed)
 
-    def planned(self, chances: Floats, prescribed: Ints) -> Floats:
-        """What becomes of a rule's own chances (..., K): a floor where it is free, and whatever is prescribed."""
+    def planned(self, chances: Floats, prescribed: Ints, begun: Rounds) -> Floats:
+        """What becomes of a rule's own chances (..., K): changed where it is free, else whatever is prescribed."""
         arm_count = chances.shape[-1]
-        planned: Floats = self.floor / arm_count + (1 - self.floor) * chances
+        planned = changed(self.changes, chances, begun) if self.changes else chances.copy()
         planned[prescribed == UNIFORM] = 1 / arm_count
         forced = prescribed >= 0
         planned[forced] = np.eye(arm_count)[prescribed[forced]]

@@ -79,6 +79,7 @@ class LoopRule(NamedTuple):
     tables: Floats  # (3, horizon + 1), or (3, 1) for rules that have none
     fixed: Ints  # (settled,) what is prescribed in the first rounds
     ends: Ints  # of batches
+    shares: Floats  # (K,) of the arms in what a floor gives them, added up; or none: they are equal
 
 
 class Space(NamedTuple):

@@ -125,12 +125,12 @@ class Experiment(NamedTuple):
     def can_step(self) -> bool:
         """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn.
 
-        Where arms are not always available, there is no other way, whatever the size of the batches.
+        Where arms are not always available, or the rule's chances are changed, batches may have any size.
         """
         conditions, ends = self.conditions, self.conditions.ends
         large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
         return (
-            (large or len(conditions.available) > 0)
+            (large or len(conditions.available) > 0 or (conditions.by_chances and len(ends) > 0))
             and self.policy.by_totals
             and not conditions.commit
             and _drawable(self.world)
@@ -179,7 +179,11 @@ def fits(policy: Rule, world: Rewarding) -> None:
 
 
 def enough_rounds(policy: Rule, arm_count: int, horizon: int) -> None:
-    """The initial pulls must fit into the horizon."""
+    """The initial pulls must fit into the horizon, and quotas need batches."""
+    conditions = policy.conditions(arm_count, horizon)
+    if conditions.quota and not len(conditions.ends):
+        what = "quotas are those of batches, but this rule has none"
+        raise InputError(what, where="policy", remedy="Write batched(RULE, size=...) inside or outside of quota.")
     needed = policy.opening * arm_count
     if horizon < needed:
         raise InputError(

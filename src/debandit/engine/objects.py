@@ -123,8 +123,9 @@ class _Guide:
             arm = self.random.randrange(self.arm_count)
         elif arm == FREE:
             arm = ask()
-            if self.conditions.floor > 0 and self.random.random() < self.conditions.floor:
-                arm = self.random.randrange(self.arm_count)
+            floor = self.conditions.mixed
+            if floor and self.random.random() < floor.total * floor.fading(self.known[t]):
+                (arm,) = self.random.choices(range(self.arm_count), floor.least)
         if t < self.settled:
             self.chosen.append(arm)
         return arm
@@ -133,7 +134,7 @@ class _Guide:
         made, heard = (
             np.bincount(arms, minlength=self.arm_count) for arms in (self.chosen, self.chosen[: self.known[t]])
         )
-        return int(self.conditions.prescribed(np.array(t), made, heard))
+        return int(self.conditions.prescribed(np.array(t), made, heard, np.zeros(self.arm_count)))
 
 
 Play = Callable[[int, Callable[[], int]], tuple[int, int, float]]  # (t, ask) -> choice, and what happened in the round

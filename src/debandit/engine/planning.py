@@ -10,9 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from debandit.engine.changes import changed
 from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.experiment import Rule
+
+ROUNDING = 1e-6  # of a pull
+
+
+Which = NDArray[np.bool_]  # some of the runs
+Sampler = Callable[[Ints, Floats], Floats]
 
 
 class Stretch(NamedTuple):
@@ -25,19 +32,33 @@ class Stretch(NamedTuple):
 
 def stretches(conditions: Conditions, horizon: int) -> Iterator[Stretch]:
     """All rounds, in order."""
-    ends = conditions.ends.tolist()
-    breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends}
+    ends = conditions.moments(horizon)
+    breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends.tolist()}
     for start, end in itertools.pairwise(sorted(breaks)):
-        yield Stretch(start, end, int(np.searchsorted(conditions.ends, start, side="right")))
+        yield Stretch(start, end, int(np.searchsorted(ends, start, side="right")))
 
 
-def prescribed_pulls(conditions: Conditions, here: Stretch, pulls: Ints | Floats, heard: Ints | Floats) -> Ints:
+def unguided(conditions: Conditions, here: Stretch, heard: Ints | Floats, sums: Floats) -> Which:
+    """The runs (runs,) in which all arms have the same chance there: a uniform warm-up, or a gate is closed.
+
+    `heard`, with these sums, is what the rule has heard of. Arms that are not available are not waited for.
+    """
+    if here.end <= conditions.uniform or conditions.gate is None or here.end <= conditions.first_turns:
+        return np.full(len(heard), conditions.first_turns < here.end <= conditions.uniform)
+    present = conditions.present(here.batch, heard.shape[1])
+    return conditions.gate.closed(heard[:, present], sums[:, present])
+
+
+def prescribed_pulls(
+    conditions: Conditions, here: Stretch, pulls: Ints | Floats, heard: Ints | Floats, uniform: Which
+) -> Ints:
     """How often each arm must be pulled there (runs, K), after these `pulls`, of which the rule has `heard` some.
 
-    Arms that are not available are not waited for, and have no turn.
+    Nothing is prescribed in the `uniform` runs. Arms that are not available are not waited for, and have no turn.
     """
     present, counts = conditions.present(here.batch, pulls.shape[1]), np.zeros(pulls.shape, np.int64)
     counts[:, present] = _prescribed(conditions, here, pulls[:, present], heard[:, present])
+    counts[uniform] = 0
     return counts
 
 
@@ -45,8 +66,6 @@ def _prescribed(conditions: Conditions, here: Stretch, pulls: Ints | Floats, hea
     rounds, arm_count = np.full(len(pulls), here.end - here.start), pulls.shape[1]
     if here.end <= conditions.first_turns:
         return _turns(rounds, here.end, arm_count)
-    if here.end <= conditions.uniform:
-        return np.zeros(pulls.shape, np.int64)
     lacking = np.maximum(conditions.opening - pulls, 0).astype(np.int64)
     counts: Ints = np.diff(np.minimum(lacking.cumsum(axis=1), rounds[:, None]), axis=1, prepend=0)
     waits = (heard < conditions.opening).any(axis=1)
@@ -54,31 +73,70 @@ def _prescribed(conditions: Conditions, here: Stretch, pulls: Ints | Floats, hea
     return counts
 
 
+def prescribed_rounds(conditions: Conditions, here: Stretch, pulls: Ints, heard: Ints, uniform: Which) -> Ints:
+    """The same round by round (runs, rounds), FREE where nothing is prescribed. All arms must be available."""
+    rounds, arm_count = np.arange(here.start, here.end), pulls.shape[1]
+    if here.end <= conditions.first_turns:
+        return np.tile(rounds % arm_count, (len(pulls), 1))
+    arms = np.full((len(pulls), len(rounds)), FREE)
+    if uniform.all() or conditions.opening == 0:
+        return arms
+    waits = (heard < conditions.opening).any(axis=1)
+    arms[waits] = rounds % arm_count
+    lacking = np.maximum(conditions.opening - pulls, 0).cumsum(axis=1)
+    owed = (rounds - here.start)[:, None] >= lacking[:, None, :]
+    return np.where(owed.all(axis=-1) | uniform[:, None], np.where(uniform[:, None], FREE, arms), owed.sum(axis=-1))
+
+
 class Asked(NamedTuple):
-    """What a rule is asked about: the totals of which it has heard, and which arms are there."""
+    """What a rule is asked about in a batch: the totals of which it has heard, and which arms are there."""
 
     known: Rounds  # how many rounds it has heard of
+    begun: Rounds  # where the batch begins
     pulls: Ints  # (..., K)
     sums: Floats  # (..., K)
     horizon: int
     present: NDArray[np.bool_]  # (K,)
+
+    def at(self, rows: Ints) -> "Asked":
+        """The same for some rows of the totals."""
+        known, begun = (each[rows] if isinstance(each, np.ndarray) else each for each in (self.known, self.begun))
+        return Asked(known, begun, self.pulls[rows], self.sums[rows], self.horizon, self.present)
 
     def of_present(self, function: Callable[[Rounds, Ints, Floats, int], Floats]) -> Floats:
         """What a function of the rule says of the arms that are there (..., present), asked about these alone."""
         return function(self.known, self.pulls[..., self.present], self.sums[..., self.present], self.horizon)
 
 
-def free_chances(rule: Rule, conditions: Conditions, uniform: bool, asked: Asked) -> Floats:
-    """The chances (..., K) of the pulls that are not prescribed: of a `uniform` warm-up, or the rule's."""
-    present, arm_count = asked.present, len(asked.present)
-    chances, count = np.zeros(asked.pulls.shape), int(present.sum())
-    if uniform or count == 1:
-        chances[..., present] = 1 / count
-        return chances
-    own = _shares(rule.core, asked)
-    floor = conditions.floor if count == arm_count else conditions.floor * count / arm_count  # the same for each arm
-    chances[..., present] = conditions._replace(floor=floor).planned(own, np.full(own.shape[:-1], FREE))
+def free_chances(
+    rule: Rule, conditions: Conditions, uniform: Which, asked: Asked, sampled: Sampler | None = None
+) -> Floats:
+    """The chances (n, K) of the pulls that are not prescribed: all the same where they are `uniform`, else the rule's.
+
+    Where these are the shares of draws, `sampled` makes such shares of chances (m, K) for the runs where it is asked.
+    """
+    present, chances = asked.present, np.zeros(asked.pulls.shape)
+    count = int(present.sum())
+    chances[:, present] = 1 / count
+    own = np.flatnonzero(~uniform)
+    if len(own) and count > 1:
+        asked = asked.at(own)
+        shares = _shares(rule.core, asked)
+        shares = sampled(own, shares) if sampled and conditions.draws else shares
+        chances[np.ix_(own, present)] = changed(conditions.changes, shares, asked.begun, present)
     return chances
+
+
+def dealt(left: Ints, chances: Floats) -> tuple[Ints, Floats]:
+    """What quotas give each arm for certain (..., K) of this many pulls (...), and the chances of the pulls left.
+
+    The whole part of n p is certain, and the fractions are the chances; what is whole but for rounding is whole.
+    """
+    expected = left[..., None] * chances
+    whole = np.floor(expected + ROUNDING).astype(np.int64)
+    fractions = np.maximum(expected - whole, 0.0)
+    total = fractions.sum(axis=-1, keepdims=True)
+    return whole, np.divide(fractions, total, out=np.zeros(fractions.shape), where=total > 0)
 
 
 def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
@@ -86,12 +144,13 @@ def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, 
     heard, expected, present = pulls[None], np.zeros((1, len(pulls))), conditions.present(batch, len(pulls))
     known = int(np.append(0, conditions.ends)[batch])
     for here in (each for each in stretches(conditions, horizon) if each.batch == batch):
-        prescribed = prescribed_pulls(conditions, here, pulls + expected, heard)
+        uniform = unguided(conditions, here, heard, sums[None])
+        prescribed = prescribed_pulls(conditions, here, pulls + expected, heard, uniform)
         left = here.end - here.start - prescribed.sum()
         expected += prescribed
         if left > 0:
-            asked = Asked(known, heard, sums[None], horizon, present)
-            expected += left * free_chances(rule, conditions, here.end <= conditions.uniform, asked)
+            asked = Asked(known, known, heard, sums[None], horizon, present)
+            expected += left * free_chances(rule, conditions, uniform, asked)
     return np.asarray(expected[0])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from debandit.engine.changes import Least
 from debandit.engine.compiled.layout import ARM, ARMS, INTS, LANES, NUMBERS, ONE, WORDS
 from debandit.engine.data import Floats, Ints, LoopRule, LoopWorld, Played, Space, no_rounds
 from debandit.engine.experiment import Experiment, Rule
@@ -38,7 +39,7 @@ def all_rewards(experiment: Experiment, who: Ints, stop: Ints) -> Floats:
     every = np.repeat(np.arange(arm_count), horizon)
     numbers = np.zeros(NUMBERS)
     numbers[-1] = len(every)
-    rule = LoopRule(numbers, np.empty(0), np.zeros((3, len(every) + 1)), every, np.empty(0, np.int64))
+    rule = LoopRule(numbers, np.empty(0), np.zeros((3, len(every) + 1)), every, np.empty(0, np.int64), np.empty(0))
     played = _run(INDEX, experiment, rule, who, TOTALS, True, stop)
     return played.path_rewards.reshape(len(who), arm_count, horizon)
 
@@ -67,13 +68,15 @@ def _whose(experiment: Experiment) -> tuple[Rule, int, int]:
 def _loop_rule(policy: Rule, arm_count: int, horizon: int) -> LoopRule:
     """The tables are as long as the horizon, so they are made once. The numbers are those of `layout`, in its order."""
     rule, conditions = policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon)
+    floor = conditions.mixed or Least(())
+    shares = np.empty(0) if len(set(floor.least)) <= 1 else np.cumsum(floor.least) / floor.total
     tables = rule.tables(horizon if policy.kernel == INDEX else 0)
     numbers = (
         *(rule.prior_pulls, rule.prior_sum, rule.noisy, rule.width is not None, rule.explore is not None, rule.ties),
-        *(conditions.opening, conditions.commit, conditions.floor, horizon),
+        *(conditions.opening, conditions.commit, floor.total, floor.decay, horizon),
     )
     fixed = conditions.fixed(arm_count).astype(np.int64)
-    return LoopRule(np.array(numbers, np.float64), rule.parameters, tables, fixed, conditions.ends)
+    return LoopRule(np.array(numbers, np.float64), rule.parameters, tables, fixed, conditions.ends, shares)
 
 
 def _space(arm_count: int, state_size: int, longest_batch: int) -> Space:

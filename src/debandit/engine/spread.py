@@ -20,6 +20,7 @@ import numpy as np
 from tqdm import tqdm
 
 from debandit.engine.data import Ints, Played, no_rounds
+from debandit.engine.drawing import play_drawn
 from debandit.engine.experiment import Experiment
 from debandit.engine.kernels import ObjectKernel
 from debandit.engine.objects import RUNS_PER_UNIT, play_objects, rehearse
@@ -48,7 +49,7 @@ def play(
     Another thread may set stop[0], and then what comes back is not to be used.
     """
     stop = np.zeros(3, np.int64) if stop is None else stop
-    if isinstance(experiment.policy.kernel, ObjectKernel):
+    if _by_objects(experiment):
         return play_objects(experiment, who, kept, paths, stop)
     if not paths and experiment.can_commit:
         return Played(commit(experiment, who, kept), *no_rounds(len(who)))
@@ -61,12 +62,19 @@ def play(
             where="paths" if paths else "world",
             remedy="Use the world auto, or say that all arms were available: --available all.",
         )
+    if experiment.conditions.by_chances:
+        return play_drawn(experiment, who, kept, paths, stop)
     return play_rounds(experiment, who, kept, paths, stop)
 
 
 def is_costly(experiment: Experiment) -> bool:
     """Whether a run takes far longer than in the compiled loop."""
-    return isinstance(experiment.policy.kernel, ObjectKernel) or experiment.can_step
+    return _by_objects(experiment) or experiment.conditions.by_chances or experiment.can_step
+
+
+def _by_objects(experiment: Experiment) -> bool:
+    """Whether Python objects are asked for their choices."""
+    return isinstance(experiment.policy.kernel, ObjectKernel) and not experiment.conditions.by_chances
 
 
 def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers: Workers) -> Played:
@@ -124,7 +132,7 @@ def _who(units: Ints) -> Ints:
 
 def _block(experiment: Experiment) -> int:
     """The most runs of a unit."""
-    return RUNS_PER_UNIT if isinstance(experiment.policy.kernel, ObjectKernel) else BLOCK
+    return RUNS_PER_UNIT if _by_objects(experiment) else BLOCK
 
 
 def _units(first: Ints, runs: Ints, block: int) -> Ints:
@@ -143,7 +151,7 @@ def _run(
     `work(first, end)` is what is done with chunks whose worlds are first, ..., end - 1.
     """
     most = (_ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK) // experiment.horizon
-    if not isinstance(experiment.policy.kernel, ObjectKernel) or not len(units):
+    if not _by_objects(experiment) or not len(units):
         yield from _chunks(experiment, units, work, workers, most)
         return
     seconds = rehearse(experiment, units[:1, :2])

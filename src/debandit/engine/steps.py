@@ -14,7 +14,7 @@ import numpy as np
 
 from debandit.engine.data import NORMAL, Floats, Ints
 from debandit.engine.experiment import Experiment, Words, generators, normals, run_words, uniforms
-from debandit.engine.planning import Asked, Stretch, free_chances, prescribed_pulls, stretches
+from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 
 _NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
@@ -33,7 +33,7 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     )
     variance = experiment.variance[who[:, 0]]
     table = np.zeros((kept, len(who), experiment.arm_count))
-    heard, known, ends = table[:2].copy(), 0, set(conditions.ends.tolist())
+    heard, known, ends = table[:2].copy(), 0, set(conditions.moments(horizon).tolist())
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
@@ -55,9 +55,13 @@ class _Draws(NamedTuple):
 
     def multinomial(self, runs: Ints, left: Ints, chances: Floats) -> Ints:
         """Pulls of each arm in these runs, of which each has this many left to make."""
-        chances = chances / chances.sum(axis=1, keepdims=True)
+        chances = chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
         drawn = [self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)]
         return np.array(drawn, np.int64).reshape(chances.shape)
+
+    def shares(self, runs: Ints, draws: int, chances: Floats) -> Floats:
+        """How often each arm is the best in this many draws, as shares of them."""
+        return self.multinomial(runs, np.full(len(runs), draws), chances) / draws
 
     def rewards(self, counts: Ints, kept: int, start: int) -> Added:
         """The rewards of this many pulls of each arm, from round `start` on."""
@@ -80,13 +84,22 @@ class _Draws(NamedTuple):
 def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, heard: Floats, known: int) -> Ints:
     """How often each arm is pulled in a stretch of rounds, in every run (runs, K)."""
     conditions = experiment.conditions
-    counts = prescribed_pulls(conditions, here, pulls, heard[0])
+    uniform = unguided(conditions, here, heard[0], heard[1])
+    counts = prescribed_pulls(conditions, here, pulls, heard[0], uniform)
     left = here.end - here.start - counts.sum(axis=1)
     free = np.flatnonzero(left > 0)
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
-        asked = Asked(known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
-        chances = free_chances(experiment.policy, conditions, here.end <= conditions.uniform, asked)
+        asked = Asked(known, known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
+
+        def sampled(rows: Ints, shares: Floats) -> Floats:
+            return draws.shares(free[rows], conditions.draws, shares)
+
+        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
+        if conditions.quota:
+            whole, chances = dealt(left[free], chances)
+            counts[free] += whole
+            left[free] -= whole.sum(axis=1)
         counts[np.ix_(free, present)] += draws.multinomial(free, left[free], chances[:, present])
     return counts
 

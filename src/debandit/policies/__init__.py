@@ -1,6 +1,7 @@
 """The rules. This is their table of contents: the command line, the tests and the docs read it."""
 
 import re
+from collections.abc import Callable
 
 from debandit import spec
 from debandit.engine.binding import import_file
@@ -8,6 +9,12 @@ from debandit.errors import InputError, shorten
 from debandit.policies.adapters import MABWiserRule as MABWiserRule
 from debandit.policies.adapters import RiverRule as RiverRule
 from debandit.policies.beta_thompson import BetaThompson as BetaThompson
+from debandit.policies.chance_wrappers import Drop as Drop
+from debandit.policies.chance_wrappers import Floor as Floor
+from debandit.policies.chance_wrappers import Gate as Gate
+from debandit.policies.chance_wrappers import Quota as Quota
+from debandit.policies.chance_wrappers import Tempered as Tempered
+from debandit.policies.chance_wrappers import exploration_sampling
 from debandit.policies.etc import ExploreThenCommit as ExploreThenCommit
 from debandit.policies.exp3 import Exp3 as Exp3
 from debandit.policies.fixed_weights import FixedWeights as FixedWeights
@@ -28,9 +35,9 @@ from debandit.policies.thompson_variance import ThompsonVariance as ThompsonVari
 from debandit.policies.top_two_thompson import TopTwoThompson as TopTwoThompson
 from debandit.policies.ts_postdiff import TSPostDiff as TSPostDiff
 from debandit.policies.ucb import UCB as UCB
+from debandit.policies.ucb import ucb1
 from debandit.policies.ucb_tuned import UCBTuned as UCBTuned
 from debandit.policies.wrappers import Batched as Batched
-from debandit.policies.wrappers import Floor as Floor
 from debandit.policies.wrappers import WarmUp as WarmUp
 
 _CLASSES: tuple[type[Policy], ...] = (
@@ -55,7 +62,12 @@ _CLASSES: tuple[type[Policy], ...] = (
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
 CLASSES = [name for name, value in vars().copy().items() if isinstance(value, type) and issubclass(value, Policy)]
-WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in (Batched, Floor, WarmUp)}
+_AROUND: tuple[type[Policy], ...] = (Batched, WarmUp, Gate, Floor, Tempered, Drop, Quota)
+WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in _AROUND}
+ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certain options
+    "ucb1": ucb1,
+    "exploration_sampling": exploration_sampling,
+}
 ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
 
 
@@ -70,7 +82,7 @@ def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
 
 def _from_text(text: str, where: str) -> Policy:
     """Rules of files, also inside wrappers, are known by the names of their classes from then on."""
-    makers: dict[str, type[Policy]] = RULES | ADAPTERS | WRAPPERS
+    makers: dict[str, Callable[..., Policy]] = RULES | ALIASES | ADAPTERS | WRAPPERS
     for file, name in rules_in_files(text):
         found = _rules_of(file, where)
         if name not in found:
@@ -83,7 +95,7 @@ def _from_text(text: str, where: str) -> Policy:
 
 def rules_in_files(text: str) -> list[tuple[str, str]]:
     """The files that a rule's text names, which will be run, with the names of the rules in them."""
-    wrapped = re.match(rf"\s*({'|'.join(WRAPPERS)})\s*\(", text)
+    wrapped = re.match(rf"\s*({'|'.join(WRAPPERS)})\s*\(", text, re.IGNORECASE)
     return re.findall(r"([^\s(),]+\.py):(\w+)" if wrapped else r"(?s)^(.*\.py):(\w+)", text)
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from debandit.checks import number, whole
+from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData, rule_data
 from debandit.policies.beta_draws import LEAST, highest_beta, second_higher
 from debandit.policies.policy import Policy
@@ -16,7 +17,10 @@ CELLS_PER_STATE = 2000  # a cell of a table costs this much less than the quadra
 
 @dataclass(frozen=True)
 class BetaThompson(Policy):
-    """Draw each arm's success rate from Beta(alpha + successes, beta + failures) and pull the highest draw."""
+    """Draw each arm's success rate from Beta(alpha + successes, beta + failures) and pull the highest draw.
+
+    `draws` is for batches whose shares were those of this many draws, instead of a draw for each user.
+    """
 
     name: ClassVar[str] = "beta_thompson"
     randomised: ClassVar[bool] = True
@@ -24,10 +28,14 @@ class BetaThompson(Policy):
     alpha: float = number(1.0, low=LEAST)
     beta: float = number(1.0, low=LEAST)
     initial_pulls: int = whole(0)
+    draws: int = whole(0)
 
     @property
     def kernel(self) -> str:
         return "debandit.engine.compiled.beta"
+
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        return Conditions(self.opening, draws=self.draws)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(parameters=(self.alpha, self.beta))

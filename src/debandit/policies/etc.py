@@ -50,7 +50,7 @@ class ExploreThenCommit(Policy):
         """Without wrappers its pulls show what it committed to; else its first free choice is worked out and kept."""
         if not history.conditions.wrapped:
             return self._by_totals(history)
-        if self.ties == "random" and history.conditions.floor > 0:
+        if self.ties == "random" and history.conditions.changes:
             return None  # the log does not show which of equals it drew
         known, (pulls, sums) = history.known, history.totals(np.arange(history.horizon))
         best = super().free_chances(known, pulls[..., known, :], sums[..., known, :], history.horizon)

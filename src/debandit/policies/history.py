@@ -60,9 +60,10 @@ class History:
     def prescribed(self) -> Ints:
         """The arm that must be pulled in each round, or FREE, or UNIFORM, of shape (..., T)."""
         early = np.arange(min(self.horizon, self.conditions.settled(self.arm_count)))
-        pulls, _ = self.totals(early)
+        pulls, sums = self.totals(early)
+        heard = pulls[..., self.known[early], :], sums[..., self.known[early], :]
         prescribed = np.full(self.arms.shape, FREE)
-        prescribed[..., early] = self.conditions.prescribed(early, pulls, pulls[..., self.known[early], :])
+        prescribed[..., early] = self.conditions.prescribed(early, pulls, *heard)
         return prescribed
 
     @property

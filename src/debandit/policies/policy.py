@@ -22,7 +22,7 @@ from debandit.policies.normal_draws import highest_draw
 
 Free = Callable[[Ints, Ints, Floats], Floats]  # (t, pulls, sums) -> chances, where the choice is free
 
-SELDOM_CHANGED = ("initial_pulls", "ties")  # not worth a word where they are as usual
+SELDOM_CHANGED = ("initial_pulls", "ties", "draws")  # not worth a word where they are as usual
 
 
 class Policy(ABC):
@@ -146,8 +146,9 @@ class Policy(ABC):
             answer = self.core.answer(seen)
         if answer is None:
             return None
-        chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds])
-        scored = seen.free[..., None] & (seen.conditions.floor == 0)
+        begun = seen.conditions.begun(history.horizon)[seen.rounds]
+        chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds], begun)
+        scored = seen.free[..., None] & (not seen.conditions.changes)
         return Replay(chances, np.broadcast_to(np.where(scored, answer.scores, np.nan), chances.shape))
 
     def answer(self, history: History) -> Replay | None:
@@ -219,11 +220,11 @@ def chances_under(conditions: Conditions, t: ArrayLike, pulls: ArrayLike, sums: 
     """P(arm chosen in round t | totals before it), of shape (..., K) like the totals; t may have their leading axes."""
     n, s = np.asarray(pulls), np.asarray(sums, dtype=np.float64)
     rounds = np.broadcast_to(np.asarray(t), n.shape[:-1])
-    prescribed = conditions.prescribed(rounds, n, n)
+    prescribed = conditions.prescribed(rounds, n, n, s)
     asked, chances = prescribed == FREE, np.zeros(n.shape)
     if asked.any():
         chances[asked] = free(rounds[asked], n[asked], s[asked])
-    return conditions.planned(chances, prescribed)
+    return conditions.planned(chances, prescribed, rounds)
 
 
 def winners(scores: Floats, ties: int) -> Floats:

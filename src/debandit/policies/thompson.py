@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from debandit.checks import choice, number, whole
+from debandit.engine.conditions import Conditions
 from debandit.engine.data import RuleData, inverse_root, rule_data
 from debandit.policies.policy import Policy
 
@@ -14,7 +15,8 @@ class ThompsonSampling(Policy):
 
     With the prior N(prior_mean, prior_sd^2), rewards of standard deviation noise_sd and n0 = noise_sd^2 / prior_sd^2,
     the posterior is N((S + n0 prior_mean) / (N + n0), noise_sd^2 / (N + n0)). center="sample" keeps its width but
-    centres it on the sample mean S/N, which needs initial_pulls >= 1.
+    centres it on the sample mean S/N, which needs initial_pulls >= 1. `draws` is for batches whose shares were those of
+    this many draws, instead of a draw for each user.
     """
 
     name: ClassVar[str] = "thompson"
@@ -24,6 +26,7 @@ class ThompsonSampling(Policy):
     noise_sd: float = number(1.0, low=1e-100)
     initial_pulls: int = whole(0)
     center: str = choice("posterior", "sample")
+    draws: int = whole(0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -31,6 +34,9 @@ class ThompsonSampling(Policy):
             self.center == "posterior" or self.initial_pulls >= 1,
             "center='sample' needs initial_pulls >= 1: an arm without a pull has no sample mean",
         )
+
+    def conditions(self, arm_count: int, horizon: int) -> Conditions:
+        return Conditions(self.opening, draws=self.draws)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2

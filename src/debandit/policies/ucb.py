@@ -1,5 +1,6 @@
 """Upper confidence bounds."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,3 +23,8 @@ class UCB(Policy):
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(width=inverse_root, level=lambda t: self.c * np.sqrt(np.log(t + 1)), ties=self.ties)
+
+
+def ucb1(initial_pulls: int = 1, ties: str = "first") -> UCB:
+    """UCB1 of Auer, Cesa-Bianchi and Fischer (2002), the highest mean_k + sqrt(2 ln t / N_k): c is the root of 2."""
+    return UCB(math.sqrt(2), initial_pulls, ties)

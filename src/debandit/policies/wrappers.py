@@ -1,7 +1,7 @@
-"""Rules that are played under some conditions: rewards in batches, a floor below each probability, a warm-up.
+"""Rules that are played under some conditions: rewards in batches, a warm-up; `chance_wrappers` has more.
 
-Wrappers may be nested in any order, each kind once. The order makes no difference: a floor is for the rounds in which
-the rule is free, a warm-up needs no rewards, and batches say of which rewards the rule has heard.
+Wrappers may be nested in any order, each kind once. The order matters only among those that change chances: a warm-up
+needs no rewards, batches say of which rewards the rule has heard, and chances are changed where the rule is free.
 """
 
 from abc import abstractmethod
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.checks import number, whole
+from debandit.checks import whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData
 from debandit.engine.kernels import KernelName, ObjectKernel
@@ -178,32 +178,6 @@ def _no_batches() -> InputError:
         remedy="Give their size, as in batched(ucb, size=500), or the log's column of batches (--batch COLUMN), "
         "or cut the times of its rows into days (--batch-by day).",
     )
-
-
-@dataclass(frozen=True)
-class Floor(Wrapper):
-    """Each arm has at least this probability: with K times it the arm is uniform, else the rule's choice.
-
-    Not in the rule's initial pulls, which stay as they are.
-    """
-
-    name: ClassVar[str] = "floor"
-    policy: Policy
-    probability: float = number(0.05, low=0, high=0.5)
-
-    @property
-    def draws(self) -> bool:
-        return self.probability > 0
-
-    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
-        share = self.probability * arm_count
-        if share > 1 + 1e-9:
-            raise InputError(
-                f"{arm_count} arms cannot all have a probability of {self.probability:g}",
-                where=self.name,
-                remedy=f"With {arm_count} arms it is at most {1 / arm_count:g}.",
-            )
-        return conditions._replace(floor=min(share, 1.0))
 
 
 @dataclass(frozen=True)

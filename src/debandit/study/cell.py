@@ -102,7 +102,8 @@ class Cell:
         around = self.policy.conditions(*size)
         settled = around.settled(self.world.arm_count) if around.wrapped else 0
         rule = around.opening, n0, s0, width, level, noisy, explore, around.commit, *own
-        plan = around.wrapped, around.turns, around.uniform, settled, around.floor, around.ends
+        floor = around.mixed.total if around.mixed else 0.0  # what else is made of chances is in the fingerprint
+        plan = around.wrapped, around.turns, around.uniform, settled, floor, around.ends
         for part in (*rule, *plan, self.horizon, *self.world.data()):
             array = np.asarray(part)
             digest.update(f"{array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())

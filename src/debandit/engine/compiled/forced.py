@@ -41,7 +41,7 @@ def _lacking(t, opening, batched, arm_count, w, lane):
 
 
 @call
-def settle(overruled, commit, floor, arm_count, s, ints, rng):
+def settle(overruled, commit, floor, shares, arm_count, s, ints, rng):
     """The rule's choice as it stands, unless it is committed, explores because of the floor, or is overruled."""
     if commit:
         for lane in range(LANES):
@@ -49,7 +49,22 @@ def settle(overruled, commit, floor, arm_count, s, ints, rng):
                 ints[HELD + lane] = ints[lane] if ints[HELD + lane] < 0 else ints[HELD + lane]
                 ints[lane] = ints[HELD + lane]
     if floor > 0.0:
-        explore(floor, arm_count, s, ints, rng)
+        if len(shares):
+            _explore_by(shares, floor, s, ints, rng)
+        else:
+            explore(floor, arm_count, s, ints, rng)
     if overruled:
         for lane in range(LANES):
             ints[lane] = ints[FIXED + lane] if ints[FIXED + lane] >= 0 else ints[lane]
+
+
+@call
+def _explore_by(shares, probability, s, ints, rng):
+    """With the given probability an arm by these shares, which are added up, else the one that was chosen."""
+    fill_uniforms(s, rng)
+    for lane in range(LANES):
+        if s[UNIFORMS + lane] < probability:
+            arm = 0
+            while arm < len(shares) - 1 and s[UNIFORMS + lane] >= probability * shares[arm]:
+                arm += 1
+            ints[lane] = arm

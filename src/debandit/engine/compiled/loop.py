@@ -17,11 +17,12 @@ from debandit.engine.data import NORMAL
 def run(who, keys, world, rule, space, out, stop):
     """Play the runs whose (world, number) are in `who`. See `data` for the records."""
     kind, law, pool, pool_start = world
-    numbers, parameters, tables, fixed, ends = rule
+    numbers, parameters, tables, fixed, ends, shares = rule
     w, s, ints, rng, late_arms, late_noise = space
     table, path_arms, path_rewards = out
     arm_count, kept, horizon = law.shape[1], table.shape[0], np.int64(numbers[ROUNDS])
-    settled, batched, commit, floor = len(fixed), len(ends) > 0, numbers[COMMIT] > 0.0, numbers[FLOOR]
+    settled, batched, commit, decay = len(fixed), len(ends) > 0, numbers[COMMIT] > 0.0, numbers[DECAY]
+    floor = numbers[FLOOR]
     for first in range(0, len(who), LANES):
         filled = min(LANES, len(who) - first)
         for lane in range(LANES):  # idle lanes repeat the last run
@@ -38,8 +39,10 @@ def run(who, keys, world, rule, space, out, stop):
                 asked = prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng)
             if asked:
                 choose(known, arm_count, parameters, numbers, tables, w, s, ints, rng)
+            if decay > 0.0:
+                floor = numbers[FLOOR] * (known + 1.0) ** -decay
             if t < settled or commit or floor > 0.0:
-                settle(t < settled, commit, floor, arm_count, s, ints, rng)
+                settle(t < settled, commit, floor, shares, arm_count, s, ints, rng)
             row = NOISE
             if kind == NORMAL:
                 row = next_normals(w, ints, rng)
