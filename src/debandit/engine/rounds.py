@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.engine.changes import Least
 from debandit.engine.compiled.layout import ARM, ARMS, INTS, LANES, NUMBERS, ONE, WORDS
 from debandit.engine.data import Floats, Ints, LoopRule, LoopWorld, Played, Space, no_rounds
 from debandit.engine.experiment import Experiment, Rule
@@ -68,12 +67,13 @@ def _whose(experiment: Experiment) -> tuple[Rule, int, int]:
 def _loop_rule(policy: Rule, arm_count: int, horizon: int) -> LoopRule:
     """The tables are as long as the horizon, so they are made once. The numbers are those of `layout`, in its order."""
     rule, conditions = policy.rule(arm_count, horizon), policy.conditions(arm_count, horizon)
-    floor = conditions.mixed or Least(())
-    shares = np.empty(0) if len(set(floor.least)) <= 1 else np.cumsum(floor.least) / floor.total
+    floor = conditions.mixed
+    least, total, decay = ((), 0.0, 0.0) if floor is None else (floor.least, floor.total, floor.decay)
+    shares = np.empty(0) if len(set(least)) <= 1 else np.cumsum(least) / total
     tables = rule.tables(horizon if policy.kernel == INDEX else 0)
     numbers = (
         *(rule.prior_pulls, rule.prior_sum, rule.noisy, rule.width is not None, rule.explore is not None, rule.ties),
-        *(conditions.opening, conditions.commit, floor.total, floor.decay, horizon),
+        *(conditions.opening, conditions.commit, total, decay, horizon),
     )
     fixed = conditions.fixed(arm_count).astype(np.int64)
     return LoopRule(np.array(numbers, np.float64), rule.parameters, tables, fixed, conditions.ends, shares)
