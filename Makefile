@@ -34,11 +34,12 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/reading.py
 
-# the pages on the paper's tables, on accuracy and on coverage, from the studies' own output
+# the pages on the paper's tables, on accuracy and on coverage, from the studies' own output, and other figures
 docs: .venv/installed
 	$(BIN)/python docs/reproduce.py
 	$(BIN)/python docs/measure_accuracy.py
 	$(BIN)/python docs/measure_coverage.py
+	$(BIN)/python docs/draw_figures.py
 
 clean:
 	rm -rf .venv

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import pandas as pd
 
-from debandit.errors import shorten
+from debandit.errors import printable, shorten
 from debandit.plots.curves import log_ticks
 from debandit.plots.page import SURE, Panel, block, method_channels, parts, with_bars
 
@@ -60,15 +60,15 @@ def _places(values: list[Any]) -> dict[Any, float]:
 def _axis(frame: pd.DataFrame, places: dict[Any, float]) -> alt.X:
     """The horizontal axis; texts are looked up by their place, as data and never as an expression."""
     axis: dict[str, Any] = {
-        "title": frame["name_of_x"].iloc[0],
+        "title": printable(frame["name_of_x"].iloc[0]),
         "grid": False,
         "labelOverlap": "greedy",
-        "format": "~g",
+        "format": ".4~g",
     }
     if len(places) <= FEW:
         axis["values"] = sorted(places.values())
     if any(place != value for value, place in places.items()):
-        texts = json.dumps([shorten(str(value), 20) for value in places])
+        texts = json.dumps([printable(shorten(str(value), 20)) for value in places])
         axis |= {"values": sorted(places.values()), "labelExpr": f"{texts}[datum.value]"}
     scale = {"domain": [frame["beside"].min(), frame["beside"].max()], "padding": 8, "nice": False}
     return alt.X("beside:Q", axis=axis, scale=scale)
