@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 TITLE = "Coverage of the intervals"
 STUDIES = {
     "small": {"settings": 50, "experiments": 2000, "seed": 1},
-    "long": {"scale": "long", "interval": "simulated", "settings": 12, "experiments": 100, "runs": 50, "seed": 60120},
-    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 24, "runs": 50, "seed": 60119},
-    "equal": {"scale": "equal", "interval": "simulated", "settings": 8, "experiments": 400, "runs": 50, "seed": 60121},
-    "small-printed": {"interval": "auto", "settings": 8, "experiments": 200, "runs": 500, "seed": 60122},
-    **{f"level-{level}": {"level": level, "settings": 12, "experiments": 1000, "seed": 60118} for level in LEVELS},
+    "long": {"scale": "long", "interval": "simulated", "settings": 4, "experiments": 100, "runs": 50, "seed": 60120},
+    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 8, "runs": 50, "seed": 60119},
+    "equal": {"scale": "equal", "interval": "simulated", "settings": 4, "experiments": 400, "runs": 50, "seed": 60121},
+    "small-printed": {"interval": "auto", "settings": 4, "experiments": 100, "runs": 500, "seed": 60122},
+    **{f"level-{level}": {"level": level, "settings": 8, "experiments": 500, "seed": 60118} for level in LEVELS},
 }
+ENOUGH = 400  # experiments in a setting, to speak of the worst one
 SHOWN = (ARM_MEAN, DIFFERENCE, LIFT, MEAN)
 TESTED = {"small": "equal", "long": "equal"}  # where no arms differ
 # kinds of logs: study, families, and the intervals that `auto` takes there for an arm and for what is compared
@@ -56,9 +57,10 @@ do, and for which kind of log, in random experiments that were not used to find 
 
 {table}
 
-Each cell has the average over arms, or pairs of arms, of random settings, and in brackets the worst of them. The
-intervals are those that `--interval auto` takes for such a log. Differences and lifts are to the first arm. The last
-column says how often a p-value is 5 % or less where there is no difference, on average and in the worst setting.
+Each cell has the average over arms, or pairs of arms, of random settings, and in brackets the worst of them; where
+there were few experiments in each setting, it has the standard error of the average instead. The intervals are those
+that `--interval auto` takes for such a log. Differences and lifts are to the first arm. The last column says how often
+a p-value is 5 % or less where there is no difference.
 `debandit study coverage` measures all of it again, under a seed of yours.
 
 {reading}"""
@@ -134,17 +136,22 @@ def short_table(found: dict[str, Coverage]) -> str:
     """What is covered how often, for which kind of log."""
     rows = []
     for log, (study, families, *_) in LOGS.items():
-        tests = found[TESTED.get(study, study)].arms(f"{TEST}: simulated", *families, quantity="type_1")
-        row = {kind: percent(covered(found, log, kind), min) for kind in SHOWN}
-        rows.append({"log": log, **row, TEST: percent(tests, max)})
+        other = TESTED.get(study, study)
+        tests = found[other].arms(f"{TEST}: simulated", *families, quantity="type_1")
+        row = {kind: percent(covered(found, log, kind), study, min) for kind in SHOWN}
+        rows.append({"log": log, **row, TEST: percent(tests, other, max)})
     columns = [Column("log", "experiments of", "text")]
     columns += [Column(kind, QUANTITIES[kind][0], "text") for kind in SHOWN]
     return markdown(rows, [*columns, Column(TEST, "p <= 5 % without a difference", "text")], 4)
 
 
-def percent(arms: Arms, worst: Callable[[Floats], float]) -> str:
-    """The mean and the worst."""
-    return f"{100 * arms.mean().value:.1f} % ({100 * worst(arms.values):.1f})" if len(arms.values) else "–"
+def percent(arms: Arms, study: str, worst: Callable[[Floats], float]) -> str:
+    """The mean and the worst, or its error where the experiments of a setting are too few to speak of the worst."""
+    if not len(arms.values):
+        return "–"
+    mean = arms.mean()
+    enough = STUDIES[study]["experiments"] >= ENOUGH
+    return f"{100 * mean.value:.1f} % " + (f"({100 * worst(arms.values):.1f})" if enough else f"± {100 * mean.se:.1f}")
 
 
 def picture(found: dict[str, Coverage]) -> "alt.VConcatChart":

@@ -1,5 +1,7 @@
 """What `debias` says, as methods of a study: for small logs it is what the closed forms give."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -70,7 +72,10 @@ def test_p_values_find_what_is_there():
 def test_a_study_of_all_that_is_said():
     """Two settings, one with 0/1 rewards; the same bits again."""
     study = coverage_study(settings=1, experiments=4, runs=20, seed=3, scale="equal", interval="simulated")
-    for cell in study.cells[::6]:
+    cells = study.cells[::6]
+    found = dataclasses.replace(study, cells=cells).run(progress="none")
+    assert len(found.plot().to_dict()["vconcat"]) == 2  # a block for each kind of rewards
+    for cell in cells:
         first, again = (run_chunk(Chunk(cell, 3, 0, 4), threads) for threads in (1, 2))
         assert repr(first) == repr(again)
         assert {"type_1", "power"} <= set(first.series["p-value: simulated"])

@@ -196,13 +196,16 @@ class Coverage(MeasuredRows):
 
     def averages(self) -> Iterator[Row]:
         """Mean coverage, and the share of the cases that are covered too seldom."""
+        points = {}
         for rewards, asked, ours, textbook in self._in_short():
             name = asked.interval if asked.interval in OPTIONS else "in closed form"
-            for method, arms in ((name, ours), ("the textbook's", textbook)):
-                if len(arms.values):
-                    block, group = f"Rewards {rewards}", QUANTITIES[asked.kind][0]
-                    yield average_row(block, group, method, "coverage", arms.mean())
-                    yield average_row(block, group, method, "low_share", arms.low())
+            points[rewards, asked.kind, name] = ours
+            points[rewards, asked.kind, "the textbook's"] = textbook
+        for (rewards, kind, method), arms in points.items():
+            if len(arms.values):
+                block, group = f"Rewards {rewards}", QUANTITIES[kind][0]
+                yield average_row(block, group, method, "coverage", arms.mean())
+                yield average_row(block, group, method, "low_share", arms.low())
 
     def _by_family(self, methods: Sequence[str]) -> Iterator[tuple[str, str, Arms]]:
         yield from self._groups("the four continuous families", CONTINUOUS, methods)
