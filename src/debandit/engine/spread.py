@@ -32,6 +32,7 @@ from debandit.errors import InputError, work_elsewhere
 
 BLOCK = 256
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
+_STEPS_PER_CHUNK = 20_000  # of batches, each of which looks whether to stop; numpy is slow with few runs at once
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
 
@@ -84,7 +85,8 @@ def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers:
     total, rounds, place = worlds * runs, experiment.horizon if paths else 0, 0
     table = np.empty((kept, total, experiment.arm_count)).transpose(0, 2, 1)  # run after run, as users want it
     whole = Played(table, np.empty((total, rounds), np.int32), np.empty((total, rounds)))
-    for _, part in _run(experiment, units, lambda _first, _end: partial(_played, kept, paths), workers):
+    stepped = experiment.can_step and not paths
+    for _, part in _run(experiment, units, lambda _first, _end: partial(_played, kept, paths), workers, stepped):
         end = place + len(part.path_arms)
         whole.table[..., place:end] = part.table
         whole.path_arms[place:end], whole.path_rewards[place:end] = part.path_arms, part.path_rewards
@@ -105,7 +107,11 @@ def tally(
     if before is not None:
         total.add(np.arange(len(runs)), before)
     units = _units(total.runs.copy(), runs, _block(experiment))
-    for chunk, part in _run(experiment, units, lambda *worlds: partial(_tallied, wish.within(*worlds)), workers):
+
+    def work(first: int, end: int) -> Work:
+        return partial(_tallied, wish.within(first, end))
+
+    for chunk, part in _run(experiment, units, work, workers, experiment.can_step):
         total.add(chunk[:, 0], part)
     return total
 
@@ -144,13 +150,16 @@ def _units(first: Ints, runs: Ints, block: int) -> Ints:
 
 
 def _run(
-    experiment: Experiment, units: Ints, work: Callable[[int, int], Work], workers: Workers
+    experiment: Experiment, units: Ints, work: Callable[[int, int], Work], workers: Workers, stepped: bool
 ) -> Iterator[tuple[Ints, Any]]:
     """Hand chunks of units to workers and yield them in order, each with its results.
 
-    `work(first, end)` is what is done with chunks whose worlds are first, ..., end - 1.
+    `work(first, end)` is what is done with chunks whose worlds are first, ..., end - 1. `stepped` says that whole
+    batches are steps.
     """
     most = (_ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK) // experiment.horizon
+    if stepped:
+        most = max(most, _STEPS_PER_CHUNK // len(experiment.conditions.ends))
     if not _by_objects(experiment) or not len(units):
         yield from _chunks(experiment, units, work, workers, most)
         return

@@ -67,7 +67,8 @@ class _Draws(NamedTuple):
         """The rewards of this many pulls of each arm, from round `start` on."""
         means, sds = self.means, self.sds
         if not self.normal:
-            wins = self._each(lambda random, i: random.binomial(counts[i], means[i]))
+            pulls, chances = counts.tolist(), means.tolist()  # numbers one by one take half as long as short arrays
+            wins = self._each(lambda random, i: list(map(random.binomial, pulls[i], chances[i])))
             return Added(counts, wins, wins * (1 - means) ** 2 + (counts - wins) * means**2)
         z = self._each(lambda random, _: random.standard_normal(counts.shape[1])) * (counts > 0)
         squares = z * z
