@@ -30,6 +30,7 @@ from debandit.intervals.limits import (
     wald,
     wilson,
 )
+from debandit.intervals.spreads import spread_warnings
 
 __all__ = [
     "ARM",
@@ -51,6 +52,7 @@ __all__ = [
     "outside",
     "pooled_t",
     "pooled_t_difference",
+    "spread_warnings",
     "two_part",
     "two_part_centre",
     "two_part_difference",
