@@ -160,7 +160,7 @@ def test_logs_have_sensible_limits_at_every_level(name):
                 assert (wide.low[there] <= narrow.low[there] + room).all()
                 assert (wide.high[there] >= narrow.high[there] - room).all()
             before = limits
-    assert known > 1000
+    assert known > 500  # of 40 logs with three arms at seven levels
 
 
 @pytest.mark.parametrize("level", [0, 0.3, 0.4999, 0.9991, 1, 95, -1, np.nan, "high", None])
