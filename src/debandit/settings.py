@@ -29,6 +29,7 @@ MISSING = ("refuse", "drop")  # of `read_log`
 AVAILABLE = ("auto", "all")  # likewise, and of `ExperimentLog.from_batches`
 PERIODS = ("hour", "day", "week")
 Absent = dict[str, list[list[str]]]  # arms, and the first and last batch of each time in which they were not available
+LEVELS = 0.5, 0.999  # beyond them the limits are too far from what was measured to mean anything
 BOOTSTRAP, RAO_BLACKWELL = METHODS = ("bootstrap", "rao-blackwell")
 
 
@@ -57,12 +58,18 @@ def _runs(name: str, value: Any, *, where: str) -> int | str:
 
 
 def _level(name: str, value: Any, *, where: str) -> float:
+    """A level that results may have, old ones too; `checked_options` has the limits of new ones."""
     try:
         if 0 < value < 1:
             return float(value)
     except (TypeError, ValueError):
         pass
-    raise InputError(f"a level lies between 0 and 1, not {quoted(value)}", where=where or name, remedy="Usual is 0.95.")
+    raise _no_level(value, where or name)
+
+
+def _no_level(value: Any, where: str) -> InputError:
+    what = f"a level lies between {LEVELS[0]} and {LEVELS[1]}, not {quoted(value)}"
+    return InputError(what, where=where, remedy="Usual is 0.95, for 95 %.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +91,7 @@ class Settings:
     interval: str = choice(
         *INTERVALS, text="Interval for each arm's mean; auto looks at the rewards and says what it chose."
     )
-    level: float = option(0.95, _level, text="Confidence level of the intervals; their coverage was measured at 95 %.")
+    level: float = option(0.95, _level, text="Confidence level of the intervals, 0.5 to 0.999; measured at 0.95.")
     method: str = choice(*METHODS, text="rao-blackwell is exactly unbiased, for policies without randomness.")
     control: str | None = option(
         None, lambda _, label, **__: str(label), text="The arm that every other arm is compared with."
@@ -162,6 +169,8 @@ def checked_options(given: dict[str, Any]) -> tuple[Settings, Work]:
             raise InputError(f"there is no option {quoted(name)}", where="debias", remedy=remedy)
     work = {field.name for field in dataclasses.fields(Work)}
     settings = Settings(**{name: value for name, value in given.items() if name not in work})
+    if not LEVELS[0] <= settings.level <= LEVELS[1]:
+        raise _no_level(settings.level, "level")
     if settings.method == RAO_BLACKWELL and settings.control is not None:
         what = "the method rao-blackwell does not compare arms"
         raise InputError(what, where="control", remedy="Use the bootstrap (the default method).")

@@ -65,7 +65,7 @@ def test_intervals(trial):
     assert "90 % intervals wald" in run("debias", trial, *columns, "--interval", "wald", "--level", 0.9).stdout
     assert "interval" not in run("debias", trial, *columns, "--interval", "none").stdout
     assert "'--interval'" in fails(2, "debias", trial, *columns, "--interval", "magic")
-    assert "between 0 and 1" in fails(2, "debias", trial, *columns, "--level", "95")
+    assert "between 0.5 and 0.999" in fails(2, "debias", trial, *columns, "--level", "95")
     assert "0/1 rewards" in fails(2, "debias", trial, *columns, "--interval", "binary")
 
 

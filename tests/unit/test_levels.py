@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import debandit as db
 from debandit.intervals import (
     ARM,
     WINNER,
@@ -12,6 +13,8 @@ from debandit.intervals import (
     Sample,
     Sums,
     binary,
+    compared,
+    interval_of,
     mover_difference,
     mover_lift,
     pooled_t,
@@ -112,6 +115,70 @@ def test_limits_got_narrower_when_the_shift_followed_the_level():
     z = np.array([0.6745, 0.9945])
     shifts = np.clip(g / 6 * (z**2 - 1), -0.6 * t, 0)
     assert np.diff(t - shifts)[0] < 0  # as it was
+
+
+LADDER = (0.5, 0.68, 0.8, 0.9, 0.95, 0.99, 0.999)
+LAWS = {
+    "pooled-t": lambda random, count: (
+        (random.standard_t(3, count) + random.choice([0, 5])) * 10.0 ** random.integers(-3, 4)
+    ),
+    "wald": lambda random, count: random.exponential(size=count),
+    "binary": lambda random, count: (random.random(count) < random.random()) * 1.0,
+    "two-part": lambda random, count: random.exponential(size=count) * (random.random(count) < random.random()),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_logs_have_sensible_limits_at_every_level(name):
+    """Of arms, differences, lift and the winner; each contains what it is about, and contains that of lower levels."""
+    random, known = np.random.default_rng(9), 0
+    for _ in range(40):
+        arms = random.integers(0, 3, random.integers(3, 60))
+        log = db.ExperimentLog(arms, LAWS[name](random, len(arms)), labels=[0, 1, 2])
+        controls = np.array([1, 0, 0])
+        if name == "binary" and not log.binary:
+            continue
+        naive, apart = log.means, log.means - log.means[controls]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = log.means / log.means[controls] - 1
+        before = None
+        for level in LADDER:
+            interval = interval_of(log, name, level)
+            found = compared(log, interval, controls)
+            limits = [Limits(interval.low, interval.high), found.difference, found.lift, found.winner]
+            for (low, high), estimate in zip(limits, (naive, apart, ratio, naive), strict=True):
+                inside = np.isfinite(low) & np.isfinite(estimate)
+                room = 1e-9 * np.abs(estimate[inside])
+                assert (low[inside] <= estimate[inside] + room).all()
+                assert (high[inside] >= estimate[inside] - room).all()
+                known += inside.sum()
+            for wide, narrow in zip(limits, before or limits, strict=True):
+                np.testing.assert_array_equal(np.isnan(wide.low), np.isnan(narrow.low))
+                np.testing.assert_array_equal(np.isnan(wide.high), np.isnan(narrow.high))
+                there = ~np.isnan(wide.low)
+                room = 1e-9 * np.abs(np.where(np.isfinite(narrow.low), narrow.low, 0))[there]
+                assert (wide.low[there] <= narrow.low[there] + room).all()
+                assert (wide.high[there] >= narrow.high[there] - room).all()
+            before = limits
+    assert known > 500  # of 40 logs with three arms at seven levels
+
+
+@pytest.mark.parametrize("level", [0, 0.3, 0.4999, 0.9991, 1, 95, -1, np.nan, "high", None])
+def test_other_levels_are_refused(level):
+    log = db.ExperimentLog(["a", "b"] * 5, np.arange(10.0))
+    with pytest.raises(db.errors.InputError, match=r"a level lies between 0.5 and 0.999"):
+        db.debias(log, "uniform", runs=100, level=level)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.999])
+def test_the_ends_are_allowed_and_old_results_may_have_others(level, tmp_path):
+    log = db.ExperimentLog(["a", "b"] * 5, np.arange(10.0))
+    result = db.debias(log, "uniform", runs=100, level=level)
+    assert f"{100 * level:g} % intervals" in str(result)
+    result.to_json(tmp_path / "result.json")
+    old = (tmp_path / "result.json").read_text().replace(f'"level": {level}', '"level": 0.3')
+    (tmp_path / "old.json").write_text(old)
+    assert db.Debiased.from_json(tmp_path / "old.json").settings.level == 0.3
 
 
 FROZEN = {  # as computed before limits at other levels were mended

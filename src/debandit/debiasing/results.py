@@ -14,7 +14,7 @@ from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stac
 from debandit.engine.data import Floats, Ints
 from debandit.engine.places import LEADS, Places
 from debandit.errors import listed
-from debandit.intervals import Interval, Limits, interval_of, outside
+from debandit.intervals import Interval, Limits, interval_of, outside, spread_warnings
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.reordering import EFFECTIVE_PER_WALK, rao_blackwell
@@ -53,6 +53,7 @@ def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -
     log = case.log
     bias, corrected = np.where(log.pulls > 0, found.bias, np.nan), log.means - found.bias
     winner, quoted = _winner(log, found, sure.compared.winner), log.means - found.quoted_bias
+    doubtful = carried_by_few(log) or spread_warnings(log, sure.interval.name)  # which an outlier makes differ
     return Debiased(
         **_of_log(case, sure.interval, corrected, quoted),
         bias=bias,
@@ -64,7 +65,7 @@ def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -
         pulls_cv=found.pulls_cv,
         runs=found.runs,
         stopped_because=found.stopped_because,
-        warnings=(*case.doubts, *_warnings(log, world, found, winner), *carried_by_few(log), *sure.notes),
+        warnings=(*case.doubts, *_warnings(log, world, found, winner), *doubtful, *sure.notes),
         histograms=tuple(
             Histogram(float(low), float(high), counts)
             for (low, high), counts in zip(found.edges, found.histogram, strict=True)
@@ -100,7 +101,7 @@ def _from_walks(case: Case, work: Work) -> Debiased:
         pulls_cv=nothing,
         runs=found.walks * found.steps,
         stopped_because=_why_stopped(settings.runs, found.reached),
-        warnings=(*case.doubts, *(unsure if slow else [])),
+        warnings=(*case.doubts, *(unsure if slow else []), *spread_warnings(log, case.interval.name)),
         histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
         replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
         metrics=corrected_metrics(log, log.means - found.value, found.se, nothing, nothing),

@@ -37,6 +37,7 @@ from debandit.intervals.limits import (
     wilson,
 )
 from debandit.intervals.simulated import Observed, p_values
+from debandit.intervals.spreads import spread_warnings
 
 __all__ = [
     "ARM",
@@ -66,6 +67,7 @@ __all__ = [
     "residuals",
     "sample_of",
     "simulates_comparisons",
+    "spread_warnings",
     "two_part",
     "two_part_centre",
     "two_part_difference",

@@ -8,6 +8,7 @@ from debandit.checks import checked_choice
 from debandit.errors import InputError, listed
 from debandit.intervals.limits import Floats, Sample, Sums, binary, moderated, pooled_t, two_part, wald, wilson
 from debandit.intervals.simulated import from_normal
+from debandit.intervals.spreads import BORROWED
 from debandit.log import ExperimentLog
 from debandit.settings import INTERVALS
 
@@ -163,8 +164,7 @@ def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats
     notes = _said(
         log,
         borrowed,
-        "the scale of the interval is borrowed from the other arms; where the arms' standard deviations differ much, "
-        "intervals of arms pulled once covered 91 %",
+        f"the scale of the interval is borrowed from the other arms; {BORROWED}",
     )
     notes += _said(log, np.isinf(high[0]), "no upper limit, because all rewards of the arm are 0")
     if pooled.kurtosis[0] > LONG_TAILED:
