@@ -195,6 +195,18 @@ def test_elsewhere_nothing_is_recommended(policy, horizon):
     assert "Nothing is recommended, because no experiments like this one were measured" in found.advice.because[0]
 
 
+def test_large_experiments_have_a_recommended_mean_but_no_closed_interval():
+    policy, world = "batched(beta_thompson, size=2000)", "bernoulli(means=[0.04, 0.05])"
+    runs = db.simulate(policy, world, horizon=20_000, runs=1, seed=1, paths=True)
+    batches = np.repeat(np.arange(10), 2000)
+    log = db.ExperimentLog(runs.path_arms[0] + 1, runs.path_rewards[0], labels=["1", "2"], batches=batches)
+    found = db.compare(log, "batched(beta_thompson)", runs=50)
+    assert recommended(found) == ({"1": "quoted", "2": "quoted"}, set())
+    assert any("No interval is recommended" in line for line in found.advice.because)
+    floor = db.compare(log, "batched(floor(beta_thompson, probability=0.001))", runs=50)
+    assert recommended(floor) == ({}, set())  # another rule
+
+
 def test_under_drift_only_batchwise_means_are_recommended():
     policy, batches = "batched(uniform, size=50)", np.repeat(np.arange(4), 50)
     rng = np.random.default_rng(1)
