@@ -124,7 +124,7 @@ class Coverage(MeasuredRows):
             for row in rows if family in families and rule in ("", of_rule) else ():
                 if row["quantity"] == quantity:
                     shares.append((row["value"], row["se"]))
-                elif row["quantity"].endswith("width"):
+                elif row["quantity"].endswith("width") and not method.startswith(LIFT):  # some are astronomic
                     widths[row["setting"], row["arm"]][row["quantity"]] = row["value"]
         values = np.array(shares).reshape(-1, 2)
         relative = [each["width"] / each["plain_width"] for each in widths.values()]
