@@ -3,6 +3,7 @@
 import time
 
 import debandit as db
+from debandit.policies import as_policy
 
 USERS, BATCH, SHORT = 1_000_000, 20_000, 20_000
 MOST = 2.0  # CPU seconds
@@ -51,7 +52,7 @@ def main():
 
     print(f"\nwrapper, --interval none                    debias (at most {MOST:.0f})    runs")
     for text in WRAPPED:
-        policy = db.policies.as_policy(text.format(f"batched(beta_thompson, {BATCH})"))
+        policy = as_policy(text.format(f"batched(beta_thompson, {BATCH})"))
         log = db.simulate(policy, BERNOULLI, horizon=USERS, runs=1, seed=5, paths=True).log(0)
         whole, result = seconds(lambda log=log, policy=policy: db.debias(log, policy, interval="none"))
         print(f"{text:42} {whole:6.2f} s {'met' if whole <= MOST else 'missed':12} {result.runs:6,}")

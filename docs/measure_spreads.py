@@ -10,7 +10,7 @@ import numpy as np
 
 import debandit as db
 from debandit.intervals import Sample, pooled_t
-from debandit.intervals.spreads import FACTOR, spread_ratio
+from debandit.intervals.interval import FACTOR, spread_ratio
 from debandit.tables import Column, render
 
 POLICIES = ("ucb", "thompson(initial_pulls=1)", "epsilon_greedy(epsilon=0.1)", "etc(pulls=5)")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import debandit as db
-from debandit.intervals.spreads import spread_ratio
+from debandit.intervals.interval import spread_ratio
 
 
 def test_the_ratio_by_hand():

@@ -101,7 +101,7 @@ def _from_walks(case: Case, work: Work) -> Debiased:
         pulls_cv=nothing,
         runs=found.walks * found.steps,
         stopped_because=_why_stopped(settings.runs, found.reached),
-        warnings=(*case.doubts, *(unsure if slow else []), *spread_warnings(log, case.interval.name)),
+        warnings=(*case.doubts, *(unsure if slow else []), *spread_warnings(log, case.interval)),
         histograms=tuple(Histogram(float(mean), float(mean), np.zeros(0, np.int64)) for mean in log.means),
         replays=Replays(found.walks, found.steps, found.acceptance, found.effective),
         metrics=corrected_metrics(log, log.means - found.value, found.se, nothing, nothing),

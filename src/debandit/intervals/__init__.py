@@ -18,7 +18,15 @@ from debandit.intervals.compared import (
     welch,
     wilson_difference,
 )
-from debandit.intervals.interval import CLOSED_ROUNDS, Interval, chosen_interval, interval_of, outside, sample_of
+from debandit.intervals.interval import (
+    CLOSED_ROUNDS,
+    Interval,
+    chosen_interval,
+    interval_of,
+    outside,
+    sample_of,
+    spread_warnings,
+)
 from debandit.intervals.limits import (
     ARM,
     WINNER,
@@ -37,7 +45,6 @@ from debandit.intervals.limits import (
     wilson,
 )
 from debandit.intervals.simulated import Observed, p_values
-from debandit.intervals.spreads import spread_warnings
 
 __all__ = [
     "ARM",
