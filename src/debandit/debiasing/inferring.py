@@ -62,7 +62,7 @@ def inferred(case: Case, world: World, workers: spread.Workers) -> Inference:
         asked = np.flatnonzero(pairs >= 0)
         p[asked] = p_values(observed(case, world, workers, _TESTS), asked, pairs[asked])
     return Inference(
-        interval_of(log, case.settings.interval, level, z),
+        interval_of(log, case.settings.interval, level, z, kind_of_rule(case)),
         compared(log, case.interval, level, pairs, simulated),
         p,
         holm(p),
@@ -75,6 +75,14 @@ def _pairs(case: Case) -> Ints:
     seen, own = case.log.pulls > 0, np.arange(len(case.controls))
     pairs = np.where(seen & seen[case.controls] & (case.controls != own), case.controls, -1)
     return pairs if case.settings.control is not None else np.where(own == np.nanargmax(case.log.means), pairs, -1)
+
+
+def kind_of_rule(case: Case) -> str:
+    """The policy's name in what was measured: plain, or in batches; with anything else around it nothing was."""
+    core, conditions = case.policy.core.name, case.policy.conditions(len(case.log.labels), case.log.horizon)
+    if not conditions.wrapped:
+        return core
+    return f"batched {core}" if not conditions._replace(ends=conditions.ends[:0]).wrapped else ""
 
 
 def _known_to_fail(because: str) -> str:

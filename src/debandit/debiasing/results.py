@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from debandit.debiasing.cases import Case
-from debandit.debiasing.inferring import Inference, inferred
+from debandit.debiasing.inferring import Inference, inferred, kind_of_rule
 from debandit.debiasing.metrics import corrected_metrics
 from debandit.debiasing.outliers import carried_by_few
 from debandit.debiasing.running import AUTO_TARGET, BiasEstimate, estimate, stacks
@@ -91,7 +91,7 @@ def _from_walks(case: Case, work: Work) -> Debiased:
     slow = _named(log, found.effective < EFFECTIVE_PER_WALK * found.walks)
     unsure = [f"{slow}: the walks over the orders of the rewards barely move; more runs may help (--runs)"]
     return Debiased(
-        **_of_log(case, interval_of(log, settings.interval, settings.level), found.value),
+        **_of_log(case, interval_of(log, settings.interval, settings.level, rule=kind_of_rule(case)), found.value),
         bias=log.means - found.value,
         bias_se=found.se,
         quoted=nothing,

@@ -1,6 +1,7 @@
 """Which interval a log gets, and all that must be said about it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,8 @@ _MEASURED = {
     ("wald", "zeros"): (0.6945, 1.0, 0.3491),
     ("wald", "binary"): (0.8245, 0.824, 0.2935),
 }
+_FOUR_RULES = ("etc", "ucb", "thompson", "beta_thompson", "epsilon_greedy")
+_SMALL = "60 to 300 rounds with 2 to 8 arms under explore-then-commit, UCB, Thompson sampling and epsilon-greedy"
 _LONG_TAILED_SUMS = 0.7910  # docs/coverage.md, where only sums are known: the worst long-lognormal arm
 _LEAST_BY_ENUMERATION = "92.5 %"  # docs/coverage.md, two arms, all rules
 
@@ -52,6 +55,38 @@ BORROWED = "if its own standard deviation is 3 times theirs, such intervals cove
 _WITH_FACTORS = (
     "with a factor of 3 the intervals of the more variable arms covered 95 % (worst arm 87 %; if pulled once 89 %), "
     "with a factor of 5 92 % (81 %; 69 %), with 10 87 % (70 %; 51 %)"
+)
+
+
+class Larger(NamedTuple):
+    """Larger experiments in which intervals were measured."""
+
+    experiments: str
+    rules: tuple[str, ...]
+    arms: int  # at most
+    rounds: tuple[int, int]
+    covered: dict[tuple[str, str], str]  # of (interval, kind of rewards): docs/coverage.md, the first table
+
+
+_LARGER = (
+    Larger(
+        "300 to 5,000 rounds with 2 to 5 arms under explore-then-commit, UCB, Thompson sampling and epsilon-greedy",
+        _FOUR_RULES,
+        5,
+        (300, 5000),
+        {
+            ("pooled-t", "other"): "97.0 ± 0.2 %",
+            ("two-part", "zeros"): "99.0 ± 0.4 %",
+            ("simulated", "binary"): "96.1 ± 0.6 %",
+        },
+    ),
+    Larger(
+        "20,000 to 100,000 users with 2 to 5 arms under batched Thompson sampling",
+        ("batched beta_thompson",),
+        5,
+        (20_000, 100_000),
+        {("simulated", "binary"): "95.5 ± 1.1 %"},
+    ),
 )
 
 
@@ -93,10 +128,13 @@ def chosen_interval(log: ExperimentLog, name: str = "auto", cannot: str = "") ->
     return name, because
 
 
-def interval_of(log: ExperimentLog, name: str = "auto", level: float = 0.95, z: Floats | None = None) -> Interval:
+def interval_of(
+    log: ExperimentLog, name: str = "auto", level: float = 0.95, z: Floats | None = None, rule: str = "ucb"
+) -> Interval:
     """The named interval for each arm's mean, or the one that suits the rewards.
 
-    `z` (arms, 2) has the distances of simulated limits below and above, if the policy was run to find them.
+    `z` (arms, 2) has the distances of simulated limits below and above, if the policy was run to find them. `rule` is
+    the kind of the policy, as in what was measured: its name, after the word batched if it ran in batches.
     """
     name, chosen = chosen_interval(log, name, "" if z is not None else "the policy was not run for it")
     if name == "none":
@@ -104,17 +142,25 @@ def interval_of(log: ExperimentLog, name: str = "auto", level: float = 0.95, z: 
         return Interval(name, level, nothing, nothing, chosen, "", ())
     kind = _kind(log)
     low, high, notes = _limits(log, name, level) if z is None else _simulated_limits(log, level, z)
-    known = _known(name, "other" if (name, kind) == ("wald", "summaries") else kind)  # it needs no rewards
+    kind = "other" if (name, kind) == ("wald", "summaries") else kind  # it needs no rewards
+    known = _known(name, kind, rule, len(log.labels), log.horizon)
     if level != 0.95:
         known = f"not measured at this level; at 95 %: {known}"
     return Interval(name, level, low, high, chosen, known, tuple(notes))
 
 
-def _known(name: str, kind: str) -> str:
-    """What was measured of an interval with such rewards."""
-    better = "" if name in (_CHOICES[kind][0], "wald") else f"; {_CHOICES[kind][0]} is made for such rewards"
+def _known(name: str, kind: str, rule: str, arms: int, rounds: int) -> str:
+    """What was measured of an interval with such rewards in such experiments."""
+    for larger in _LARGER:
+        low, high = larger.rounds
+        if rule in larger.rules and arms <= larger.arms and low < rounds <= high and (name, kind) in larger.covered:
+            return f"measured for {larger.experiments}: {larger.covered[name, kind]} on average"
+    better = "" if name in (_CHOICES[kind][0], "wald", "simulated") else f"; {_CHOICES[kind][0]} is made for them"
     if (name, kind) not in _MEASURED:
-        return f"not measured with {'few zeros' if kind == 'other' else _REWARDS[kind]}{better}"
+        return f"not measured with {'few zeros' if kind == 'other' else _REWARDS[kind]} in such experiments{better}"
+    if not (rule in _FOUR_RULES and arms <= 8 and 60 <= rounds <= CLOSED_ROUNDS) and name != "wald":
+        exact = f"; two arms by enumeration: {_LEAST_BY_ENUMERATION} and more" * (name == "binary" and arms == 2)
+        return f"not measured in such experiments, but for {_SMALL}{exact * (rounds <= 100)}{better}"
     mean, share, worst = (f"{100 * value:.1f} %" for value in _MEASURED[name, kind])
     if kind == "summaries":
         worst += f", with long tails {100 * _LONG_TAILED_SUMS:.1f} %"
