@@ -7,7 +7,8 @@ import debandit as db
 from debandit.simulation import Runs
 from debandit.study.accuracy import QUOTED, accuracy_study
 from debandit.study.cell import Cell
-from debandit.study.placed import FIXED, TOGETHER, VALUES, by_place, measure_quoted, placed
+from debandit.study.methods import measure
+from debandit.study.placed import FIXED, TOGETHER, VALUES, by_place, placed
 
 WORLD = db.worlds.Normal([0.0, 0.2, 0.4], [1.0, 1.0, 1.0])
 
@@ -16,7 +17,7 @@ def test_quoted_means_are_those_of_debias():
     """The same seed and places in the list, hence the same runs."""
     experiments = db.simulate("ucb", WORLD, horizon=40, runs=5, seed=2, paths=True)
     cell = Cell("one", db.UCB(), WORLD, 40, (QUOTED,), 5, 300)
-    found = measure_quoted(QUOTED, experiments, cell, 7, 1)["estimate"]
+    found = measure(QUOTED, experiments, cell, 7, 1)["estimate"]
     logs = [experiments.log(i) for i in range(5)]
     plain = db.debias_all(logs, "ucb", runs=300, seed=7, control_variates=False, interval="none")
     np.testing.assert_allclose(found, [result.quoted for result in plain], rtol=1e-10)

@@ -16,7 +16,7 @@ from debandit.errors import DebanditError, InputError
 from debandit.policies import ObjectRule, Policy
 from debandit.simulation import Runs, simulate
 from debandit.study.methods import WEIGHTED, WITHOUT_RUNS, measure
-from debandit.study.placed import QUOTED, by_place, measure_quoted
+from debandit.study.placed import QUOTED, by_place
 from debandit.study.printed import is_printed, measure_printed
 from debandit.study.summary import Series, Summary
 from debandit.version import __version__
@@ -161,7 +161,7 @@ def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
 
 
 def _measuring(method: str) -> Callable[[str, Runs, Cell, int, int | None], dict[str, Floats]]:
-    return measure_quoted if method == QUOTED else measure_printed if is_printed(method) else measure
+    return measure_printed if is_printed(method) else measure
 
 
 def _counts(estimates: Floats, bins: Bins) -> Ints:

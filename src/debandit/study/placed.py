@@ -1,4 +1,4 @@
-"""The value to quote as a method of a study, and how far off means are by an arm's place in its experiment."""
+"""How far off means are by an arm's place in its experiment."""
 
 import math
 from collections.abc import Sequence
@@ -8,34 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.checks import checked_workers
-from debandit.engine import spread
 from debandit.engine.data import Floats
-from debandit.engine.experiment import DEBIAS
 from debandit.engine.places import LEADS, NOWHERE, Places
-from debandit.engine.runs import Wish
-from debandit.simulation import Runs, experiment_of
+from debandit.simulation import Runs
 from debandit.tables import Row
-from debandit.worlds import Unseen, as_bootstrap
 
 if TYPE_CHECKING:
-    from debandit.study.cell import Cell
+    pass
 
 NAIVE, CORRECTED, QUOTED = VALUES = ("naive", "auto", "quoted")
 PLACES = {"leader": "best-looking arm", "most_pulled": "most pulled arm", "others": "arms that do not lead"}
 TOGETHER, FIXED = "all arms together", "a fixed arm"
 GROUPS = (*PLACES.values(), TOGETHER, FIXED)
-
-
-def measure_quoted(_: str, experiments: Runs, cell: "Cell", seed: int, threads: int | None) -> dict[str, Floats]:
-    """The means that `debias` would quote: from the same runs as those that it would correct in the default world."""
-    worlds = as_bootstrap(CORRECTED).fit(experiments, None if cell.unseen is None else Unseen.of(cell.unseen))
-    ids = np.arange(len(experiments.pulls))
-    task = experiment_of(experiments.policy, worlds.data(), ids, horizon=experiments.horizon, seed=seed, purpose=DEBIAS)
-    places = Places.of(experiments.pulls, experiments.means)
-    wish = Wish(places=places, controls=np.zeros_like(places.place))  # the winner comes with differences to some arm
-    total = spread.tally(task, np.full(len(ids), cell.runs), wish, workers=checked_workers(threads, None))
-    return {"estimate": experiments.means - total.quoted(total.arms, total.best).bias}
 
 
 def by_place(experiments: Runs, errors: Floats) -> dict[str, Floats]:
