@@ -34,11 +34,12 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/reading.py
 
-# the pages on the paper's tables, on accuracy and on coverage, from the studies' own output, and other figures
+# the pages on the paper's tables, on accuracy and on coverage, from the studies' own output, and other figures: it takes
+# hours, and goes on where it was stopped
 docs: .venv/installed
 	$(BIN)/python docs/reproduce.py
-	$(BIN)/python docs/measure_accuracy.py
-	$(BIN)/python docs/measure_coverage.py
+	$(BIN)/python docs/measure_accuracy.py debandit-out/docs/accuracy
+	$(BIN)/python docs/measure_coverage.py debandit-out/docs/coverage
 	$(BIN)/python docs/draw_figures.py
 
 clean:

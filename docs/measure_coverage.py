@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 TITLE = "Coverage of the intervals"
 STUDIES = {
     "small": {"settings": 50, "experiments": 2000, "seed": 1},
-    "long": {"scale": "long", "interval": "simulated", "settings": 4, "experiments": 100, "runs": 50, "seed": 60120},
-    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 8, "runs": 50, "seed": 60119},
+    "long": {"scale": "long", "interval": "simulated", "settings": 8, "experiments": 100, "runs": 50, "seed": 60120},
+    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 16, "runs": 50, "seed": 60119},
     "equal": {"scale": "equal", "interval": "simulated", "settings": 4, "experiments": 400, "runs": 50, "seed": 60121},
-    "small-printed": {"interval": "auto", "settings": 4, "experiments": 100, "runs": 500, "seed": 60122},
-    **{f"level-{level}": {"level": level, "settings": 8, "experiments": 500, "seed": 60118} for level in LEVELS},
+    "small-printed": {"interval": "auto", "settings": 8, "experiments": 200, "runs": 500, "seed": 60122},
+    **{f"level-{level}": {"level": level, "settings": 25, "experiments": 2000, "seed": 60118} for level in LEVELS},
+    **{
+        f"simulated-{level}": {"scale": "equal", "level": level, "interval": "simulated"}
+        | {"settings": 4, "experiments": 50, "runs": 20, "seed": 60123}
+        for level in LEVELS
+    },
 }
 ENOUGH = 400  # experiments in a setting, to speak of the worst one
 SHOWN = (ARM_MEAN, DIFFERENCE, LIFT, MEAN)
@@ -49,6 +54,7 @@ SECTIONS = {  # title, study and tables of what comes further down
     "Equal arms": ("equal", ("Tests at 5 %",)),
     "Quoted and corrected means": ("small-printed", ("Quoted and corrected means inside the interval", "Tests at 5 %")),
     **{f"At the level of {100 * level:g} %": (f"level-{level}", ("In short",)) for level in LEVELS},
+    **{f"Simulated, at {100 * level:g} %": (f"simulated-{level}", ("In short",)) for level in LEVELS},
 }
 WORDS = """A 95 % interval should cover the truth in 95 of 100 experiments. This page says how often those of `debias`
 do, and for which kind of log, in random experiments that were not used to find them. No theorem stands behind them.
@@ -84,7 +90,7 @@ READING = """## What to make of it
   {quoted_others} if not; corrected ones in {corrected_leader} and {corrected_others} (averages over arms,
   rewards on a scale, up to 300 rounds).
 - **At other levels** intervals err on the same side: those of 80, 90 and 99 % cover {levels} of the means with
-  rewards on a scale, up to 300 rounds.
+  rewards on a scale, up to 300 rounds; simulated limits of differences between equal arms cover {simulated}.
 - **Not measured**: a rule that is not the one that made the log, rewards that drift or come late, batched rules
   other than Thompson sampling, amounts of money on the web, more than 8 arms, standard deviations that differ
   more than those here."""
@@ -201,11 +207,18 @@ def figures(found: dict[str, Coverage]) -> dict[str, str]:
         for value, place in product(("quoted", "corrected"), ("leader", "others"))
     }
     levels = [found[f"level-{level}"].arms_of(ARM_MEAN, "pooled-t", *scale) for level in LEVELS]
-    texts = [f"{100 * each.mean().value:.1f}" for each in levels]
+    simulated = [found[f"simulated-{level}"].arms_of(DIFFERENCE, "simulated", *scale) for level in LEVELS]
     return {name: f"{100 * each.mean().value:.1f} %" for name, each in arms.items()} | {
         "plain_worst": f"{100 * plain.values.min():.1f} %",
-        "levels": f"{', '.join(texts[:-1])} and {texts[-1]} %",
+        "levels": percentages(levels),
+        "simulated": percentages(simulated),
     }
+
+
+def percentages(several: Sequence[Arms]) -> str:
+    """The means of several groups in a row."""
+    *most, last = (f"{100 * arms.mean().value:.1f}" for arms in several)
+    return f"{', '.join(most)} and {last} %"
 
 
 def picture(found: dict[str, Coverage]) -> "alt.VConcatChart":

@@ -153,20 +153,20 @@ class Accuracy(MeasuredRows):
 
     @cached_property
     def scores(self) -> list[Score]:
-        """The score of every setting in which MB ran."""
-        return [score(rows) for rows in self._settings(MB)]
+        """The score of every setting in which all methods ran."""
+        return [score(rows) for rows in self._settings(METHODS)]
 
     @cached_property
     def by_place(self) -> list[tuple[str, Placed]]:
         """The errors of every setting by place, with its family."""
-        return [(family_of(rows[0]["world"]), placed(rows)) for rows in self._settings(QUOTED)]
+        return [(family_of(rows[0]["world"]), placed(rows)) for rows in self._settings(VALUES)]
 
-    def _settings(self, method: str) -> list[list[Row]]:
-        """The rows of each setting that has the method."""
+    def _settings(self, methods: Sequence[str]) -> list[list[Row]]:
+        """The rows of each setting that has these methods."""
         settings: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             settings[row["setting"]].append(row)
-        return [rows for rows in settings.values() if any(row["method"] == method for row in rows)]
+        return [rows for rows in settings.values() if {row["method"] for row in rows} >= set(methods)]
 
     def group(self, *families: str, rule: str = "", arms: int = 0) -> Group:
         """The settings of some families, of all or one rule and number of arms."""
