@@ -14,7 +14,7 @@ import numpy as np
 
 from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, WorldData
 from debandit.engine.experiment import Experiment
-from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
+from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 from debandit.engine.streams import Words, generators, normals, run_words, uniforms
 
@@ -56,14 +56,13 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     )
     variance = experiment.variance[who[:, 0]]
     table = np.zeros((kept, len(who), experiment.arm_count))
-    heard, known, ends = table[:2].copy(), 0, set(conditions.moments(horizon).tolist())
+    heard = Heard(conditions, horizon, table[:2].copy())
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
-        counts = _counts(experiment, draws, here, table[0], heard, known)
+        counts = _counts(experiment, draws, here, table[0], *heard.before(here.batch))
         add_pulls(table, draws.rewards(counts, kept, here.start), draws.means, variance)
-        if here.end in ends:
-            heard, known = table[:2].copy(), here.end
+        heard.add(here.end, table[:2])
     return table.swapaxes(1, 2).copy()
 
 
@@ -105,7 +104,9 @@ class _Draws(NamedTuple):
         return np.array([draw(random, i) for i, random in enumerate(self.random)], np.float64).reshape(self.means.shape)
 
 
-def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, heard: Floats, known: int) -> Ints:
+def _counts(
+    experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, known: int, begun: int, heard: Floats
+) -> Ints:
     """How often each arm is pulled in a stretch of rounds, in every run (runs, K)."""
     conditions = experiment.conditions
     uniform = unguided(conditions, here, heard[0], heard[1])
@@ -114,7 +115,7 @@ def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats,
     free = np.flatnonzero(left > 0)
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
-        asked = Asked(known, known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
+        asked = Asked(known, begun, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
 
         def sampled(rows: Ints, shares: Floats) -> Floats:
             return draws.shares(free[rows], conditions.draws, shares)
