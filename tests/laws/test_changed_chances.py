@@ -340,3 +340,17 @@ def test_what_delays_need():
     ):
         with pytest.raises(db.InputError, match=message):
             db.simulate(text, WORLDS["bernoulli"], horizon=20, runs=2)
+
+
+def test_a_batch_has_one_share_of_each_arm():
+    """A delay of 30 rounds cuts the batch of 60 in two, which must not make the shares of 20 draws more exact.
+
+    Var N is 15 (1 + 59 / 20) + 1/4 with the last user; it would be 15 (1 + 29 / 20) + 1/4 with shares for each half.
+    """
+    policy = as_policy("delayed(batched(beta_thompson(draws=20), [60, 1]), 30)")
+    for paths in (False, True):
+        runs = db.simulate(policy, "bernoulli([0.5, 0.5])", horizon=61, runs=4000, seed=4, paths=paths)
+        squares = (runs.pulls[:, 0] - 30.5) ** 2
+        error = squares.std() / np.sqrt(4000)
+        assert abs(squares.mean() - 59.5) < Z * error
+        assert abs(squares.mean() - 37.0) > 2 * Z * error  # control

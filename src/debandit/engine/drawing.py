@@ -73,7 +73,7 @@ def _arms(
         words = words[free]
 
         def sampled(rows: Ints, shares: Floats) -> Floats:
-            return _shares_of_draws(conditions.draws, words[rows] + np.uint64(here.start + 1), shares)
+            return _shares_of_draws(conditions.draws, words[rows] + np.uint64(begun + 1), shares)
 
         chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
         numbers = uniforms(words, here.start, here.end - here.start).T
