@@ -25,6 +25,8 @@ WRAPPED = (  # around Thompson sampling with beta posteriors, the slowest of the
     "drop({}, below=0.02)",
     "quota({})",
     "gate({}, pulls=10000, successes=1000)",
+    "delayed({}, batches=1)",
+    "delayed({}, rounds=5000)",
     "quota(warm_up(tempered({}), pulls=5000))",
 )
 

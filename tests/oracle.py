@@ -350,6 +350,8 @@ class Wrapping(NamedTuple):
     size: int = 1  # rounds of a batch
     changes: tuple = ()  # functions of (chances, first round of the batch from 1), from the inside out
     quota: bool = False  # a batch is dealt in fixed shares
+    late: int = 0  # what the rule hears of is this many rounds older ...
+    late_batches: int = 0  # ... or this many batches
     gate: tuple = ()  # pulls and successes of every arm that must be known before the rule is asked
     draws: int = 0  # the chances of a batch are the shares of this many draws
 
@@ -425,10 +427,17 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
     `reward_of(t, arm)` is the reward. With `arm_of(t)` that arm is pulled, whatever is chosen.
     """
     pulls, known_pulls, known_sums = [0] * arms, [0] * arms, [0.0] * arms
-    late, known, hand, shares = [], 0, [], {}
+    made, known, hand, shares = [], 0, [], {}
     chosen, rewards, own = [], [], []
     rule.begin(arms)
     for t in range(horizon):
+        begun = t // wrapping.size * wrapping.size
+        while known < begun - wrapping.late_batches * wrapping.size - wrapping.late:
+            which, reward = made[known]
+            known_pulls[which] += 1
+            known_sums[which] += reward
+            rule.learn(which, reward)
+            known += 1
         lacking = [k for k in range(arms) if pulls[k] < rule.opening]
         own.append(False)
         if t < wrapping.turns * arms:
@@ -448,9 +457,9 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             if hand:
                 arm = hand.pop()
             elif wrapping.changes or wrapping.quota or wrapping.draws:
-                if known not in shares:  # once for each batch
-                    shares[known] = changed_chances(rule, wrapping, known, known_pulls, known_sums, known, rng)
-                chances, left = shares[known], wrapping.size - t % wrapping.size
+                if begun not in shares:  # once for each batch
+                    shares[begun] = changed_chances(rule, wrapping, known, known_pulls, known_sums, begun, rng)
+                chances, left = shares[begun], wrapping.size - t % wrapping.size
                 hand = dealing(chances, left if wrapping.quota else 1, rng)
                 arm = hand.pop()
             else:
@@ -461,13 +470,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
         pulled = arm if arm_of is None else arm_of(t)
         rewards.append(reward_of(t, pulled))
         pulls[pulled] += 1
-        late.append((pulled, rewards[-1]))
-        if (t + 1) % wrapping.size == 0:
-            for which, reward in late:
-                known_pulls[which] += 1
-                known_sums[which] += reward
-                rule.learn(which, reward)
-            late, known = [], t + 1
+        made.append((pulled, rewards[-1]))
     return np.array(chosen), np.array(rewards), np.array(own)
 
 

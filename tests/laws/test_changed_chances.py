@@ -28,6 +28,12 @@ CHANGES = {
     "gate": ("gate({}, 7)", lambda k: []),
     "gate-successes": ("gate({}, pulls=0, successes=4)", lambda k: []),
     "gate-quota": ("gate(quota({}), pulls=6, successes=3)", lambda k: []),
+    "late": ("delayed({}, 13)", lambda k: []),
+    "late-batches": ("delayed({}, batches=2)", lambda k: []),
+    "late-batches-falls-quota": (
+        "delayed(quota(floor({}, decay=0.3, how=clip)), batches=2)",
+        lambda k: [oracle.clipping([1 / k] * k, 0.3)],
+    ),
     "several": (
         "floor(tempered(drop({}, below=0.15), power=2), 0.1)",
         lambda k: [oracle.dropping(0.15), oracle.tempering(2.0), oracle.mixing([0.1] * k)],
@@ -43,6 +49,8 @@ CASES = [
     ("epsilon_greedy(0.4)", oracle.epsilon_greedy(0.4), 2, "power"),
     ("ucb", oracle.ucb(), 2, "clip-falls"),
     ("greedy", oracle.greedy(), 2, "gate"),
+    ("greedy", oracle.greedy(), 2, "late"),
+    ("greedy(3)", oracle.greedy(3), 2, "late-batches"),
     ("greedy(2)", oracle.greedy(2), 2, "gate-quota"),
 ]
 CHANGES["exploration"] = ("tempered({})", lambda k: [oracle.tempering()])  # with two arms it is uniform
@@ -68,6 +76,8 @@ def slow(case):
     rng, found = np.random.default_rng(7), []
     around = oracle.Wrapping(
         size=SIZE,
+        late=13 if change == "late" else 0,
+        late_batches=2 if "late-batches" in change else 0,
         gate={"gate": (7, 0), "gate-successes": (0, 4), "gate-quota": (6, 3)}.get(change, ()),
         changes=tuple(CHANGES[change][1](arms)),
         quota="quota" in change,
@@ -144,12 +154,12 @@ def test_choices_are_as_likely_as_the_wrapped_rule_says(change):
         return np.abs(z_scores(sums.mean(axis=0), sums.std(axis=0) / np.sqrt(len(sums)) + 1e-12)).max()
 
     assert unlikely(policy) < Z
-    other = {"quota": "softmax(0.5)", "gate-successes": "uniform", "gate": "uniform", "gate-quota": "uniform"}
-    assert unlikely(as_policy(f"batched({other.get(change, policy.core)}, {SIZE})")) > 2 * Z  # control
+    other = "softmax(0.5)" if change == "quota" else "uniform" if change.startswith(("gate", "late")) else policy.core
+    assert unlikely(as_policy(f"batched({other}, {SIZE})")) > 2 * Z  # control
 
 
 @pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("change", ["clip-falls", "control", "several", "gate"])
+@pytest.mark.parametrize("change", ["clip-falls", "control", "several", "gate", "late"])
 def test_sums_are_fair(change, world):
     """E[S - mu N] = 0 in every world, and a world that lies by 0.1 is caught."""
     place = WORLDS[world]
@@ -279,3 +289,68 @@ def test_what_gates_need():
     with pytest.raises(db.InputError, match="0/1 rewards"):
         db.simulate("gate(ucb, successes=5)", WORLDS["normal"], horizon=10, runs=2)
     assert as_policy("gate(ucb, pulls=0)").conditions(2, 9) == as_policy("ucb").conditions(2, 9)
+
+
+def test_deterministic_rules_decide_as_the_oracle_does_with_a_delay():
+    """Decision for decision, without batches and with them, turns until the initial pulls are heard of included."""
+    for text, judge, around in (
+        ("delayed(ucb, 5)", oracle.ucb(), oracle.Wrapping(late=5)),
+        ("delayed(batched(ucb(initial_pulls=2), 4), 5)", oracle.ucb(opening=2), oracle.Wrapping(late=5, size=4)),
+        ("delayed(batched(ucb, 4), batches=2)", oracle.ucb(), oracle.Wrapping(late_batches=2, size=4)),
+        ("delayed(warm_up(greedy, pulls=3), 7)", oracle.greedy(), oracle.Wrapping(turns=3, late=7)),
+    ):
+        policy = as_policy(text)
+        runs = db.simulate(policy, WORLDS["normal"], horizon=48, runs=20, seed=3, paths=True)
+        chances = replayed(policy, runs.path_arms, runs.path_rewards, 3)
+        for taken, given, likely in zip(runs.path_arms, runs.path_rewards, chances, strict=True):
+            rewards = given.tolist()
+            chosen, _, own = oracle.play(
+                judge, around, 3, 48, lambda t, _, rewards=rewards: rewards[t], None, arm_of=taken.__getitem__
+            )
+            np.testing.assert_array_equal(chosen, taken)
+            np.testing.assert_array_equal(likely.argmax(axis=-1), taken)
+            assert own.sum() > 20
+        alone = replayed(policy.core, runs.path_arms, runs.path_rewards, 3)
+        assert (alone.argmax(axis=-1) != runs.path_arms).any()  # control: without the delay
+
+
+def test_the_check_knows_delays():
+    place = db.worlds.Bernoulli(TRUTH[2])
+    for right, wrong, horizon in (
+        ("delayed(ucb, 20)", "ucb", 200),
+        ("delayed(ucb, 20)", "delayed(ucb, 19)", 200),
+        ("delayed(batched(thompson, 100), batches=1)", "batched(thompson, 100)", 3000),
+    ):
+        log = db.simulate(right, place, horizon=horizon, runs=1, seed=3, paths=True).log(0)
+        assert db.check(log, right).fits
+        assert not db.check(log, wrong).fits
+
+
+def test_what_delays_need():
+    for text, message in (
+        ("delayed(ucb)", "give the delay, as rounds=200 or batches=1"),
+        ("delayed(ucb, rounds=2, batches=1)", "either in rounds or in batches"),
+        ("delayed(exp3, 5)", "needs the probabilities of exp3"),
+    ):
+        with pytest.raises(db.InputError, match=message):
+            as_policy(text)
+    for text, message in (
+        ("delayed(ucb, batches=1)", "the delay is in batches, but this rule has none"),
+        ("quota(delayed(batched(uniform, 5), 3))", "quotas with a delay in rounds"),
+    ):
+        with pytest.raises(db.InputError, match=message):
+            db.simulate(text, WORLDS["bernoulli"], horizon=20, runs=2)
+
+
+def test_a_batch_has_one_share_of_each_arm():
+    """A delay of 30 rounds cuts the batch of 60 in two, which must not make the shares of 20 draws more exact.
+
+    Var N is 15 (1 + 59 / 20) + 1/4 with the last user; it would be 15 (1 + 29 / 20) + 1/4 with shares for each half.
+    """
+    policy = as_policy("delayed(batched(beta_thompson(draws=20), [60, 1]), 30)")
+    for paths in (False, True):
+        runs = db.simulate(policy, "bernoulli([0.5, 0.5])", horizon=61, runs=4000, seed=4, paths=paths)
+        squares = (runs.pulls[:, 0] - 30.5) ** 2
+        error = squares.std() / np.sqrt(4000)
+        assert abs(squares.mean() - 59.5) < Z * error
+        assert abs(squares.mean() - 37.0) > 2 * Z * error  # control

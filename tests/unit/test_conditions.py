@@ -10,21 +10,27 @@ from debandit.engine.conditions import FREE, LACKING, UNIFORM, Conditions, Thres
 def random_conditions(rng, horizon):
     arms, kind = int(rng.integers(2, 5)), rng.integers(3)
     ends = np.unique(np.append(rng.integers(1, horizon, rng.integers(1, 8)), horizon))
+    late, batched = rng.integers(4), rng.random() < 0.6
     return arms, Conditions(
+        late=int(rng.integers(9)) if late == 0 else 0,
+        late_batches=int(rng.integers(3)) if late == 1 and batched else 0,  # else refused
         opening=int(rng.integers(4)),
         turns=int(rng.integers(3 * arms)) if kind == 1 else 0,
         uniform=int(rng.integers(12)) if kind == 2 else 0,
-        ends=ends if rng.random() < 0.6 else np.empty(0, np.int64),
+        ends=ends if batched else np.empty(0, np.int64),
         gate=Threshold(int(rng.integers(6)), int(rng.integers(3)), horizon) if rng.random() < 0.3 else None,
     )
 
 
 def played(conditions, arms, horizon, rng):
     """One run by the words of the docstring: what was prescribed, what was pulled, the totals made and heard of."""
-    pulls, heard, at_end = [0] * arms, [0] * arms, set(conditions.ends.tolist()) or set(range(horizon + 1))
+    pulls, starts, before = [0] * arms, [0, *conditions.ends.tolist()], []
+    starts = starts if len(starts) > 1 else list(range(horizon + 1))
     rounds = []
     for t in range(horizon):
-        heard = list(pulls) if t in at_end else heard
+        before.append(list(pulls))
+        batch = sum(start <= t for start in starts) - 1
+        heard = before[max(starts[max(batch - conditions.late_batches, 0)] - conditions.late, 0)]
         lacking = [k for k in range(arms) if pulls[k] < conditions.opening]
         prescribed = FREE
         if t < conditions.turns:

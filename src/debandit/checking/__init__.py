@@ -113,17 +113,23 @@ def p_of_choices(log: ExperimentLog, policy: Policy, seed: int = 0) -> float:
 
 def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | None:
     """What the batches or the rounds say, whichever suit; None if neither are known, or the rule cannot say."""
-    rng, tabled = np.random.default_rng(seed), log.batches is not None and policy.by_totals
-    if tabled or (log.rounds is not None and _by_batches(policy, len(log.labels), log.horizon)):
+    rng = np.random.default_rng(seed)
+    if policy.by_totals and _by_batches(log, policy):
         return _look_at_batches(compare_batches(log, policy, most), log, policy, rng)
     rounds = compare_choices(log, policy, most)
     return None if rounds is None else _look_at_rounds(rounds, log, policy, rng)
 
 
-def _by_batches(policy: Policy, arm_count: int, horizon: int) -> bool:
-    """Whether whole batches are judged: they are large, or have quotas, so that rounds say nothing by themselves."""
-    conditions = policy.conditions(arm_count, horizon)
-    return policy.by_totals and len(conditions.ends) > 0 and (conditions.in_large_batches or conditions.quota)
+def _by_batches(log: ExperimentLog, policy: Policy) -> bool:
+    """Whether whole batches are judged: no more is known, or they are large, or have quotas.
+
+    A delay in rounds leaves it open what the rule had heard of when a batch began.
+    """
+    conditions = policy.conditions(len(log.labels), log.horizon)
+    if conditions.late:
+        return False
+    known = log.rounds is not None and len(conditions.ends) > 0
+    return log.batches is not None or (known and (conditions.in_large_batches or conditions.quota))
 
 
 def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.random.Generator) -> Looked:

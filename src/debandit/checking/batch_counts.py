@@ -64,7 +64,7 @@ class BatchCounts(NamedTuple):
     prescribed: Ints  # (n, K) those of them that the rule cannot choose
     chances: Floats  # (n, K) of the others
     scores: Floats  # (n, K) NaN where the choice does not go by scores
-    pulls: Ints  # (n, K) before the batch
+    pulls: Ints  # (n, K) before the batch, as far as the rule has heard
     means: Floats  # (n, K) likewise; NaN without a pull
     quota: bool  # what quotas give for certain is prescribed, too
     sampled: Sampled | None  # how counts are drawn, unless it is with these chances
@@ -110,17 +110,18 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     chosen = np.unique(np.linspace(0, len(counts) - 1, count).astype(np.int64))
     if 0 < conditions.uniform < horizon and conditions.uniform not in conditions.ends:
         chosen = chosen[chosen != np.searchsorted(conditions.ends, conditions.uniform)]
-    before = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])[chosen]
-    heard = np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[chosen]
-    known = np.append(0, conditions.ends)[chosen]
-    prescribed, uniform = _prescribed_in_batches(conditions, horizon, chosen, before, heard)
+    told = np.maximum(chosen - conditions.late_batches, 0)
+    made = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])
+    before, heard = made[told], np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[told]
+    known, begun = conditions.known_before(chosen), conditions.first_rounds(chosen)
+    prescribed, uniform = _prescribed_in_batches(conditions, horizon, chosen, made[chosen], before, heard)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
-    asked = present, uniform, known, before, heard, horizon
+    asked = present, uniform, known, begun, before, heard, horizon
     chances, scores = _answers(policy, conditions, *asked)
     sampled = None
     if conditions.draws:
         own, _ = _answers(policy, conditions._replace(changes=()), *asked)
-        sampled = Sampled(conditions, own, known, uniform, present)
+        sampled = Sampled(conditions, own, begun, uniform, present)
     elif conditions.quota:
         whole, chances = dealt(counts[chosen].sum(axis=1) - prescribed.sum(axis=1), chances)
         prescribed += whole
@@ -146,7 +147,7 @@ def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats]:
 
 
 def _prescribed_in_batches(
-    conditions: Conditions, horizon: int, chosen: Ints, before: Ints, sums: Floats
+    conditions: Conditions, horizon: int, chosen: Ints, made: Ints, before: Ints, sums: Floats
 ) -> tuple[Ints, NDArray[np.bool_]]:
     """The prescribed pulls (n, K) of these batches, and whether all arms have the same chance in them (n,)."""
     place, prescribed = {batch: i for i, batch in enumerate(chosen.tolist())}, np.zeros(before.shape, np.int64)
@@ -154,7 +155,7 @@ def _prescribed_in_batches(
     for here in stretches(conditions, horizon):
         i = place.get(here.batch)
         if i is not None:
-            pulls, heard = (before[i] + prescribed[i])[None], before[i : i + 1]
+            pulls, heard = (made[i] + prescribed[i])[None], before[i : i + 1]
             uniform[i : i + 1] = alike = unguided(conditions, here, heard, sums[i : i + 1])
             prescribed[i] += prescribed_pulls(conditions, here, pulls, heard, alike)[0]
     return prescribed, uniform
@@ -166,6 +167,7 @@ def _answers(
     present: NDArray[np.bool_],
     warm: NDArray[np.bool_],
     known: Ints,
+    begun: Ints,
     pulls: Ints,
     sums: Floats,
     horizon: int,
@@ -176,7 +178,7 @@ def _answers(
     kinds, kind = np.unique(present, axis=0, return_inverse=True)
     for there, same in ((row, kind.reshape(-1) == i) for i, row in enumerate(kinds)):
         for uniform, which in ((True, warm & same), (False, ready & same)):
-            asked = Asked(known[which], known[which], pulls[which], sums[which], horizon, there)
+            asked = Asked(known[which], begun[which], pulls[which], sums[which], horizon, there)
             if which.any():
                 chances[which] = free_chances(policy, conditions, np.full(which.sum(), uniform), asked)
             if which.any() and not uniform and not policy.randomised:

@@ -39,6 +39,8 @@ class Conditions(NamedTuple):
     uniform: int = 0  # or in which every arm has the same probability
     gate: Threshold | None = None  # or until the rule has heard enough of every arm
     ends: Ints = np.empty(0, np.int64)  # rounds after which it hears of rewards, the last one the horizon; or none
+    late: int = 0  # what it hears of is this many rounds older ...
+    late_batches: int = 0  # ... or this many batches
     changes: tuple[Change, ...] = ()  # what is made of the chances of free choices, one after the other
     draws: int = 0  # the rule's chances in a batch are the shares of this many draws; 0: they are known exactly
     quota: bool = False  # batches are dealt in fixed shares, not drawn user by user
@@ -48,7 +50,12 @@ class Conditions(NamedTuple):
     @property
     def wrapped(self) -> bool:
         """Whether there is anything beyond what the rule itself asks for."""
-        return any((self.turns, self.uniform, self.gate, len(self.changes), self.quota, len(self.ends)))
+        return any((self.turns, self.uniform, self.gate, self.delayed, len(self.changes), self.quota, len(self.ends)))
+
+    @property
+    def delayed(self) -> bool:
+        """Whether it hears of rewards later than at the end of each batch, or of each round."""
+        return self.late > 0 or self.late_batches > 0
 
     @property
     def mixed(self) -> Least | None:
@@ -59,8 +66,8 @@ class Conditions(NamedTuple):
     @property
     def by_chances(self) -> bool:
         """Whether one must know the rule's chances to play it."""
-        sampled = self.draws > 0 and len(self.ends) > 0
-        return self.quota or sampled or self.gate is not None or (len(self.changes) > 0 and self.mixed is None)
+        sampled, changed = self.draws > 0 and len(self.ends) > 0, len(self.changes) > 0 and self.mixed is None
+        return self.quota or sampled or changed or self.delayed or self.gate is not None
 
     @property
     def longest_batch(self) -> int:
@@ -84,10 +91,20 @@ class Conditions(NamedTuple):
 
     def known(self, horizon: int) -> Ints:
         """The number of rounds that the rule has heard of before each round, of shape (horizon,)."""
+        return self.known_before(self._batch(horizon))
+
+    def known_before(self, batches: Ints) -> Ints:
+        """The number of rounds that it has heard of before these batches; without batches, before these rounds."""
+        earlier = self.first_rounds(np.maximum(batches - self.late_batches, 0))
+        return np.maximum(earlier - self.late, 0)
+
+    def first_rounds(self, batches: Ints) -> Ints:
+        """The rounds in which these batches begin."""
+        return np.append(0, self.ends)[batches] if len(self.ends) else batches
+
+    def _batch(self, horizon: int) -> Ints:
         rounds = np.arange(horizon)
-        if not len(self.ends):
-            return rounds
-        return np.append(0, self.ends)[np.searchsorted(self.ends, rounds, side="right")]
+        return np.searchsorted(self.ends, rounds, side="right") if len(self.ends) else rounds
 
     def moments(self, horizon: int) -> Ints:
         """The rounds after which the rule hears of rewards; without batches all of them."""
@@ -95,7 +112,7 @@ class Conditions(NamedTuple):
 
     def begun(self, horizon: int) -> Ints:
         """The round in which each round's batch began, of shape (horizon,); without batches the round itself."""
-        return self.known(horizon)
+        return self.first_rounds(self._batch(horizon))
 
     def settled(self, arm_count: int) -> int:
         """The round from which on nothing is prescribed."""
@@ -105,9 +122,13 @@ class Conditions(NamedTuple):
 
     def _heard(self, rounds: int) -> int:
         """The round before which the rule, if it waits for initial pulls, has heard of this many rounds."""
-        if not (len(self.ends) and self.opening):
+        if not ((len(self.ends) or self.late) and self.opening):
             return rounds
-        return int(self.ends[min(int(np.searchsorted(self.ends, rounds)), len(self.ends) - 1)])
+        if not len(self.ends):
+            return rounds + self.late
+        batches = np.arange(len(self.ends) + 1)  # the last one begins at the horizon
+        first = int(np.searchsorted(self.known_before(batches), rounds))
+        return int(self.first_rounds(batches)[min(first, len(self.ends))])
 
     def fixed(self, arm_count: int, end: int | None = None) -> Ints:
         """What is prescribed in all runs alike, in the rounds until it is `settled`, or until before `end`.

@@ -10,7 +10,7 @@ import numpy as np
 from debandit.engine.conditions import FREE
 from debandit.engine.data import Floats, Ints, Played
 from debandit.engine.experiment import Experiment, Words, generators, run_words, uniforms
-from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_rounds, stretches, unguided
+from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_rounds, stretches, unguided
 from debandit.engine.rounds import all_rewards
 from debandit.engine.runs import table_of
 
@@ -45,34 +45,34 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
     tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
     sums = np.concatenate([np.zeros((len(who), arm_count, 1)), tape.cumsum(axis=-1)], axis=-1)
     arms, pulls = np.empty((len(who), horizon), np.int64), np.zeros((len(who), arm_count), np.int64)
-    heard, known, moments = pulls.copy(), 0, set(conditions.moments(horizon).tolist())
+    told = Heard(conditions, horizon, pulls.copy())
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
+        known, begun, heard = told.before(here.batch)
         known_sums = np.take_along_axis(sums, heard[..., None], axis=-1)[..., 0]
-        chosen = _arms(experiment, words, here, pulls, heard, known_sums, known)
+        chosen = _arms(experiment, words, here, pulls, (known, begun, heard, known_sums))
         arms[:, here.start : here.end] = chosen
         pulls += (chosen[..., None] == np.arange(arm_count)).sum(axis=1)
-        if here.end in moments:
-            heard, known = pulls.copy(), here.end
+        told.add(here.end, pulls)
     return arms, _rewards(arms, tape, pulls)
 
 
 def _arms(
-    experiment: Experiment, words: Words, here: Stretch, pulls: Ints, heard: Ints, sums: Floats, known: int
+    experiment: Experiment, words: Words, here: Stretch, pulls: Ints, told: tuple[int, int, Ints, Floats]
 ) -> Ints:
-    """The arms (runs, rounds) of a stretch."""
-    conditions = experiment.conditions
+    """The arms (runs, rounds) of a stretch; see `Asked` for what the rule has been told."""
+    conditions, (known, begun, heard, sums) = experiment.conditions, told
     uniform = unguided(conditions, here, heard, sums)
     arms = prescribed_rounds(conditions, here, pulls, heard, uniform)
     free = np.flatnonzero((arms == FREE).any(axis=1))
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
-        asked = Asked(known, known, heard[free], sums[free], experiment.horizon, present)
+        asked = Asked(known, begun, heard[free], sums[free], experiment.horizon, present)
         words = words[free]
 
         def sampled(rows: Ints, shares: Floats) -> Floats:
-            return _shares_of_draws(conditions.draws, words[rows] + np.uint64(here.start + 1), shares)
+            return _shares_of_draws(conditions.draws, words[rows] + np.uint64(begun + 1), shares)
 
         chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
         numbers = uniforms(words, here.start, here.end - here.start).T

@@ -179,11 +179,18 @@ def fits(policy: Rule, world: Rewarding) -> None:
 
 
 def enough_rounds(policy: Rule, arm_count: int, horizon: int) -> None:
-    """The initial pulls must fit into the horizon, and quotas need batches."""
+    """The initial pulls must fit into the horizon, and quotas and delays in batches need batches."""
     conditions = policy.conditions(arm_count, horizon)
     if conditions.quota and not len(conditions.ends):
         what = "quotas are those of batches, but this rule has none"
         raise InputError(what, where="policy", remedy="Write batched(RULE, size=...) inside or outside of quota.")
+    if conditions.late_batches and not len(conditions.ends):
+        what = "the delay is in batches, but this rule has none"
+        remedy = "Write delayed(RULE, rounds=...), or batched(RULE, size=...) inside of it."
+        raise InputError(what, where="policy", remedy=remedy)
+    if conditions.quota and conditions.late:
+        what = "quotas with a delay in rounds: it is not known what the rule would hear of in the middle of a batch"
+        raise InputError(what, where="policy", remedy="Give the delay in batches: delayed(RULE, batches=1).")
     needed = policy.opening * arm_count
     if horizon < needed:
         raise InputError(

@@ -5,7 +5,7 @@ The batch steps draw from it, and the check of a log compares its counts with it
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,31 @@ def stretches(conditions: Conditions, horizon: int) -> Iterator[Stretch]:
     """All rounds, in order."""
     ends = conditions.moments(horizon)
     breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends.tolist()}
+    breaks |= set(conditions.known_before(np.arange(len(ends))).tolist())
     for start, end in itertools.pairwise(sorted(breaks)):
         yield Stretch(start, end, int(np.searchsorted(ends, start, side="right")))
+
+
+class Heard:
+    """The totals that a rule has heard of before each batch; those of which it will hear later are kept."""
+
+    def __init__(self, conditions: Conditions, horizon: int, nothing: Any) -> None:
+        batches = np.arange(len(conditions.moments(horizon)))
+        self._known = conditions.known_before(batches).tolist()
+        self._begun = conditions.first_rounds(batches).tolist()
+        self._totals, self._wanted = {0: nothing}, set(self._known)
+
+    def before(self, batch: int) -> tuple[int, int, Any]:
+        """How many rounds it has heard of, where the batch begins, and the totals."""
+        known = self._known[batch]
+        while (oldest := next(iter(self._totals))) < known:
+            del self._totals[oldest]
+        return known, self._begun[batch], self._totals[known]
+
+    def add(self, end: int, totals: Any) -> None:
+        """These are the totals of the rounds before `end`."""
+        if end in self._wanted:
+            self._totals[end] = totals.copy()
 
 
 def unguided(conditions: Conditions, here: Stretch, heard: Ints | Floats, sums: Floats) -> Which:
@@ -140,16 +163,19 @@ def dealt(left: Ints, chances: Floats) -> tuple[Ints, Floats]:
 
 
 def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
-    """How many pulls of each arm (K,) are to be expected in a batch, if the rule has heard of these totals (K,)."""
+    """How many pulls of each arm (K,) are to be expected in a batch, if the rule has heard of these totals (K,).
+
+    What was pulled without its knowledge is left out, which matters for initial pulls alone.
+    """
     heard, expected, present = pulls[None], np.zeros((1, len(pulls))), conditions.present(batch, len(pulls))
-    known = int(np.append(0, conditions.ends)[batch])
+    known, begun = (int(at(np.array(batch))) for at in (conditions.known_before, conditions.first_rounds))
     for here in (each for each in stretches(conditions, horizon) if each.batch == batch):
         uniform = unguided(conditions, here, heard, sums[None])
         prescribed = prescribed_pulls(conditions, here, pulls + expected, heard, uniform)
         left = here.end - here.start - prescribed.sum()
         expected += prescribed
         if left > 0:
-            asked = Asked(known, known, heard, sums[None], horizon, present)
+            asked = Asked(known, begun, heard, sums[None], horizon, present)
             expected += left * free_chances(rule, conditions, uniform, asked)
     return np.asarray(expected[0])
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from debandit.engine.data import NORMAL, Floats, Ints
 from debandit.engine.experiment import Experiment, Words, generators, normals, run_words, uniforms
-from debandit.engine.planning import Asked, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
+from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
 
 _NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
@@ -33,15 +33,20 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     )
     variance = experiment.variance[who[:, 0]]
     table = np.zeros((kept, len(who), experiment.arm_count))
-    heard, known, ends = table[:2].copy(), 0, set(conditions.moments(horizon).tolist())
+    heard, shares = Heard(conditions, horizon, table[:2].copy()), np.empty(table[0].shape)
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
-        counts = _counts(experiment, draws, here, table[0], heard, known)
+        told = heard.before(here.batch)
+        if here.start == told[1]:
+            shares = np.full(table[0].shape, np.nan)
+        counts = _counts(experiment, draws, here, table[0], told, shares)
         add_pulls(table, draws.rewards(counts, kept, here.start), draws.means, variance)
-        if here.end in ends:
-            heard, known = table[:2].copy(), here.end
+        heard.add(here.end, table[:2])
     return table.swapaxes(1, 2).copy()
+
+
+Told = tuple[int, int, Floats]  # see `Heard.before`
 
 
 class _Draws(NamedTuple):
@@ -82,21 +87,27 @@ class _Draws(NamedTuple):
         return np.array([draw(random, i) for i, random in enumerate(self.random)], np.float64).reshape(self.means.shape)
 
 
-def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, heard: Floats, known: int) -> Ints:
-    """How often each arm is pulled in a stretch of rounds, in every run (runs, K)."""
-    conditions = experiment.conditions
+def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, told: Told, shares: Floats) -> Ints:
+    """How often each arm is pulled in a stretch of rounds, in every run (runs, K).
+
+    The rule's `shares` of the batch (runs, K) are filled in where they are not yet known: a batch has one share of each
+    arm, also if it is played in several stretches.
+    """
+    conditions, (known, begun, heard) = experiment.conditions, told
     uniform = unguided(conditions, here, heard[0], heard[1])
     counts = prescribed_pulls(conditions, here, pulls, heard[0], uniform)
     left = here.end - here.start - counts.sum(axis=1)
-    free = np.flatnonzero(left > 0)
+    free, present = np.flatnonzero(left > 0), conditions.present(here.batch, experiment.arm_count)
+    new = free[np.isnan(shares[free, 0]) & ~uniform[free]]
+    if len(new):
+        asked = Asked(known, begun, heard[0, new].astype(np.int64), heard[1, new], experiment.horizon, present)
+
+        def sampled(rows: Ints, own: Floats) -> Floats:
+            return draws.shares(new[rows], conditions.draws, own)
+
+        shares[new] = free_chances(experiment.policy, conditions, uniform[new], asked, sampled)
     if len(free):
-        present = conditions.present(here.batch, experiment.arm_count)
-        asked = Asked(known, known, heard[0, free].astype(np.int64), heard[1, free], experiment.horizon, present)
-
-        def sampled(rows: Ints, shares: Floats) -> Floats:
-            return draws.shares(free[rows], conditions.draws, shares)
-
-        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
+        chances = np.where(uniform[free, None], present / present.sum(), shares[free])
         if conditions.quota:
             whole, chances = dealt(left[free], chances)
             counts[free] += whole

@@ -9,6 +9,7 @@ from debandit.errors import InputError, shorten
 from debandit.policies.adapters import MABWiserRule as MABWiserRule
 from debandit.policies.adapters import RiverRule as RiverRule
 from debandit.policies.beta_thompson import BetaThompson as BetaThompson
+from debandit.policies.chance_wrappers import Delayed as Delayed
 from debandit.policies.chance_wrappers import Drop as Drop
 from debandit.policies.chance_wrappers import Floor as Floor
 from debandit.policies.chance_wrappers import Gate as Gate
@@ -62,7 +63,7 @@ _CLASSES: tuple[type[Policy], ...] = (
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
 CLASSES = [name for name, value in vars().copy().items() if isinstance(value, type) and issubclass(value, Policy)]
-_AROUND: tuple[type[Policy], ...] = (Batched, WarmUp, Gate, Floor, Tempered, Drop, Quota)
+_AROUND: tuple[type[Policy], ...] = (Batched, Delayed, WarmUp, Gate, Floor, Tempered, Drop, Quota)
 WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in _AROUND}
 ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certain options
     "ucb1": ucb1,

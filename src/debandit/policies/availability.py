@@ -45,7 +45,8 @@ def _would_pull(policy: "Policy", log: ExperimentLog, batches: Batches, there: M
     conditions, expected = policy.among(there).conditions(len(log.labels), log.horizon), 0.0
     pulls, sums = (np.cumsum(part, axis=0) - part for part in (batches.pulls, log.batch_sums))  # before each batch
     for batch in where:
-        expected += expected_pulls(policy, conditions, batch, pulls[batch], sums[batch], log.horizon)[arm]
+        told = max(batch - conditions.late_batches, 0)
+        expected += expected_pulls(policy, conditions, batch, pulls[told], sums[told], log.horizon)[arm]
         if expected >= ENOUGH_PULLS:
             return True
     return False

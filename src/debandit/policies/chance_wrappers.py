@@ -1,4 +1,4 @@
-"""Wrappers that go by a rule's chances: floors, tempering, dropping (from the inside out as written), quotas, gates."""
+"""Wrappers that go by a rule's chances: floors, tempering, dropping (from the inside out as written) and others."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -198,3 +198,24 @@ class Gate(ByChances):
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
         gate = Threshold(self.pulls, self.successes, horizon)
         return conditions._replace(gate=gate) if self.draws else conditions
+
+
+@dataclass(frozen=True)
+class Delayed(ByChances):
+    """The rule hears of a pull and its reward together, `rounds` rounds later, or `batches` batches later.
+
+    Until it has heard of its initial pulls the arms take turns.
+    """
+
+    name: ClassVar[str] = "delayed"
+    policy: Policy
+    rounds: int = whole(0)
+    batches: int = whole(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check(not (self.rounds and self.batches), "give the delay either in rounds or in batches")
+        self._check(self.rounds > 0 or self.batches > 0, "give the delay, as rounds=200 or batches=1")
+
+    def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
+        return conditions._replace(late=self.rounds, late_batches=self.batches)

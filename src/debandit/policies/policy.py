@@ -120,7 +120,7 @@ class Policy(ABC):
         The totals have shape (..., K), and so has the answer; t is a number or has their leading axes.
         """
         conditions = self.conditions(np.shape(pulls)[-1], horizon)
-        if len(conditions.ends) or (conditions.commit and conditions.wrapped):
+        if len(conditions.ends) or conditions.delayed or (conditions.commit and conditions.wrapped):
             what = f"the choices of {self} do not follow from totals alone"
             raise InputError(what, where="policy", remedy="Give the whole log.")
         return chances_under(conditions, t, pulls, sums, lambda t, n, s: self.free_chances(t, n, s, horizon))
