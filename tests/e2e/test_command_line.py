@@ -293,7 +293,7 @@ def test_mistakes_are_explained(trial, arguments, code, expected):
     for part in expected:
         assert part in text
     assert "\x1b" not in text
-    assert len(text) < 1500
+    assert len(text) < 2000
     assert trial.read_bytes() == DEMO.read_bytes()
 
 

@@ -313,7 +313,7 @@ def test_the_picture_shows_the_rows(tmp_path):
         ({"wrold": "auto"}, "Did you mean world"),
         ({"control": "C"}, "there is no arm 'C'"),
         ({"support": (1, 0)}, "support is the lowest and the highest reward"),
-        ({"level": 2}, "a level lies between 0 and 1"),
+        ({"level": 2}, "a level lies between 0.5 and 0.999"),
         ({"runs": 1}, "runs must be"),
     ],
 )

@@ -10,7 +10,7 @@ from scipy import stats
 
 import debandit as db
 from debandit.intervals import Sample, binary, interval_of, mid_p_lower, outside, pooled_t, two_part, wald
-from debandit.intervals.interval import _LONG_TAILED_SUMS, _MEASURED
+from debandit.intervals.interval import _LARGER, _LONG_TAILED_SUMS, _MEASURED
 from debandit.settings import INTERVALS
 
 A, B, C = [1.0, 2.0, 4.0, 9.0], [0.0, 3.0], [5.0]
@@ -46,7 +46,7 @@ def test_pooled_t_by_hand():
     np.testing.assert_allclose(found.low, low, rtol=1e-6)
     np.testing.assert_allclose(found.high, high, rtol=1e-6)
     other = interval_of(log_of(A, B, C), "pooled-t", level=0.9)  # 7 % below, 3 % above
-    assert "not measured at this level" in other.known
+    assert "docs/coverage.md has this level" in other.known
     assert (other.low > found.low).all()
     assert (other.high < found.high).all()
 
@@ -183,7 +183,8 @@ def test_pooled_t_of_means_and_variances_by_hand():
         se = np.sqrt((2 * average + 2 / 3 * squares) / (2 + own) / n)
         np.testing.assert_allclose(found.low[arm], mean - stats.t.ppf(1 - 0.035, 2 + own) * se, rtol=1e-12)
         np.testing.assert_allclose(found.high[arm], mean + stats.t.ppf(1 - 0.015, 2 + own) * se, rtol=1e-12)
-    assert "of which only means and variances were known" in found.known
+    many = db.ExperimentLog.from_summaries("ab", [50, 40], [0.2, 7], [1, 2])
+    assert "of which only means and variances were known" in interval_of(many).known
     assert "known to fail" in interval_of(log, "wald").known
     alone = db.ExperimentLog.from_summaries("ab", [1, 2], [0.2, 7], [0, 2])
     assert "the scale of the interval is borrowed" in interval_of(alone).notes[0]
@@ -310,7 +311,8 @@ def test_arms_never_pulled_have_no_interval():
 def test_what_is_said_of_coverage_was_measured():
     """It is what the table by family in docs/coverage.md has."""
     page = (Path(__file__).parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
-    with_rewards, _, without = page.partition("## By family")[2].partition("## Where only sums are known")
+    with_rewards = page.partition("## By family")[2].partition("\n##")[0]  # the first of them: up to 300 rounds
+    without = page.partition("## Where only sums are known")[2].partition("\n##")[0]
     rows, others = ([line.strip("| ").split(" | ") for line in part.split("\n")] for part in (with_rewards, without))
     found = {(row[0], row[1]): (row[3], row[7], row[5]) for row in rows if len(row) == 11}
     sums = {row[0]: (row[3], row[7], row[5]) for row in others if len(row) == 11}
@@ -321,9 +323,23 @@ def test_what_is_said_of_coverage_was_measured():
     assert sums["long-lognormal"][2] == f"{_LONG_TAILED_SUMS:.4f}"
 
 
+def test_what_is_said_of_larger_experiments_was_measured():
+    """It is what the first table of docs/coverage.md has."""
+    page = (Path(__file__).parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.split("\n")]
+    found = {row[0]: row[1] for row in rows if len(row) == 6}
+    rewards = {"other": "rewards on a scale", "zeros": "many zeros", "binary": "0/1"}
+    for larger in _LARGER:
+        for (_, kind), covered in larger.covered.items():
+            (told,) = [found[row] for row in found if row.startswith(larger.experiments[:15]) and rewards[kind] in row]
+            assert told.replace(" %", "") == covered.replace(" %", "")
+
+
 def test_a_result_says_which_interval_it_is_and_what_is_known():
     log = log_of(A, [0.5, 3.0])
-    text = str(debiased(log))
+    assert "not measured in such experiments, but for 60 to 300 rounds" in str(debiased(log))
+    long = db.simulate("ucb", db.worlds.Normal([0, 1], [1, 1]), horizon=60, runs=1, paths=True).log(0)
+    text = str(debiased(long))
     for part in ("95 % interval", "pooled-t", "auto", "observed mean", "98.0 %", "0.9 %", "theorem"):
         assert part in text
     assert "90 % interval" in str(debiased(log, level=0.9))

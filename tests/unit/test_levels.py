@@ -144,7 +144,7 @@ def test_logs_have_sensible_limits_at_every_level(name):
         before = None
         for level in LADDER:
             interval = interval_of(log, name, level)
-            found = compared(log, interval, controls)
+            found = compared(log, interval.name, level, controls, None)
             limits = [Limits(interval.low, interval.high), found.difference, found.lift, found.winner]
             for (low, high), estimate in zip(limits, (naive, apart, ratio, naive), strict=True):
                 inside = np.isfinite(low) & np.isfinite(estimate)
