@@ -41,16 +41,19 @@ def seconds(work):
 
 def main():
     print("One million users in 50 batches, 4 arms; CPU seconds of all cores.\n")
-    print(f"rule              debias (at most {MOST:.0f})    runs   round by round   ratio")
+    print(f"rule, no limits   debias (at most {MOST:.0f})    runs   round by round   ratio   with simulated limits")
     for rule, place in RULES:
         policy = db.Batched(rule, size=BATCH)
         log = db.simulate(policy, place, horizon=USERS, runs=1, seed=5, paths=True).log(0)
-        whole, result = seconds(lambda log=log, policy=policy: db.debias(log, policy))
+        whole, result = seconds(lambda log=log, policy=policy: db.debias(log, policy, interval="none"))
+        limits, _ = seconds(lambda log=log, policy=policy: db.debias(log, policy))
         small = db.Batched(rule, size=20)  # below the size from which batches are steps
         each, _ = seconds(lambda small=small, place=place: db.simulate(small, place, horizon=SHORT, runs=256))
         rounds = each / (256 * SHORT) * result.runs * USERS
         met = "met" if whole <= MOST else "missed"
-        print(f"{rule.name:15} {whole:6.2f} s {met:12} {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}")
+        print(
+            f"{rule.name:15} {whole:6.2f} s {met:12} {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}  {limits:18.2f} s"
+        )
 
     print(f"\nwrapper, --interval none                    debias (at most {MOST:.0f})    runs")
     for text in WRAPPED:
