@@ -51,9 +51,8 @@ def main():
         each, _ = seconds(lambda small=small, place=place: db.simulate(small, place, horizon=SHORT, runs=256))
         rounds = each / (256 * SHORT) * result.runs * USERS
         met = "met" if whole <= MOST else "missed"
-        print(
-            f"{rule.name:15} {whole:6.2f} s {met:12} {result.runs:6,}  {rounds:12.1f} s  {rounds / whole:6.0f}  {limits:18.2f} s"
-        )
+        by_rounds = f"{rounds:12.1f} s  {rounds / whole:6.0f}"
+        print(f"{rule.name:15} {whole:6.2f} s {met:12} {result.runs:6,}  {by_rounds}  {limits:18.2f} s")
 
     print(f"\nwrapper, --interval none                    debias (at most {MOST:.0f})    runs")
     for text in WRAPPED:
