@@ -70,9 +70,10 @@ _NOT_IN_VERSION_1 = (
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
 
 _OF_P_VALUES = (
-    f"p-values: the share of up to {NULL_RUNS} runs without a difference to the control that are as extreme; "
-    "adjusted: by Holm."
+    f"p-value: how often the rule comes as far on either side as it did here, in up to {NULL_RUNS} runs without a "
+    "difference."
 )
+_OF_ADJUSTED = "Adjusted: by Holm, for all comparisons together."
 UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
 
 _OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
@@ -264,7 +265,8 @@ class Debiased:
             title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
             lines += [title, "", self._table_of_differences(self.differences), ""]
             if not np.isnan(self.differences.p_value).all():
-                lines += [_OF_P_VALUES, ""]
+                several = np.isfinite(self.differences.p_value).sum() > 1
+                lines += [_OF_P_VALUES, *([_OF_ADJUSTED] if several else []), ""]
         elif self.differences and self.winner:
             lines += self._best_minus_second(self.differences, self.labels.index(self.winner.arm))
         if self.winner:
