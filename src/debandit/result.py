@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.errors import InputError, printable, shorten, with_few_sizes
+from debandit.errors import InputError
 from debandit.files import write_whole
 from debandit.intervals import Interval
-from debandit.intervals.simulated import NULL_RUNS
-from debandit.metrics import MetricResult, metric_lines
-from debandit.settings import Settings, absence_notes
-from debandit.tables import Column, decimals_for, limits_text, number, render
+from debandit.metrics import MetricResult
+from debandit.settings import Settings
+from debandit.words import text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,25 +23,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SCHEMA, SCHEMA_VERSION, READABLE = "debandit.result", 2, (1, 2)  # version 1 has no values to quote
-
-_ARM = (
-    Column("arm", "arm", "text"),
-    Column("pulls", "pulls", "count"),
-    Column("naive", "naive mean", "number"),
-)
-_QUOTED = (Column("quoted", "quoted mean", "number"), Column("quoted_bias_se", "± MC s.e.", "number"))
-_CORRECTED = (Column("corrected", "corrected mean", "number"), Column("bias_se", "± MC s.e.", "number"))
-WHICH_TO_USE = (
-    "The quoted mean is corrected given the arm's place in this log: it is the number to quote from one experiment.",
-    "The corrected mean is corrected on average over experiments: take it to put many of them together.",
-)
-_NEVER_PULLED = Column("never_pulled", "never pulled", "share")
-_DIFFERENCES = (
-    Column("arm", "arm", "text"),
-    Column("difference", "naive difference", "number"),
-    Column("quoted_difference", "quoted difference", "number"),
-)
-_EFFECTIVE = Column("effective", "effective size", "count")
 
 _QUOTED_VALUES = ("quoted", "quoted_bias", "quoted_bias_se")
 _LIFT = ("lift", "lift_low", "lift_high")
@@ -68,15 +48,6 @@ _NOT_IN_VERSION_1 = (
     *("quoted_difference", "difference_low", "difference_high", *_P_VALUES, *_LIFT),
 )
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
-
-_OF_P_VALUES = (
-    f"p-value: how often the rule comes as far on either side as it did here, in up to {NULL_RUNS} runs without a "
-    "difference."
-)
-_OF_ADJUSTED = "Adjusted: by Holm, for all comparisons together."
-UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
-
-_OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
 
 
 class Histogram(NamedTuple):
@@ -194,131 +165,7 @@ class Debiased:
         return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high, **others)
 
     def __str__(self) -> str:
-        settings, interval = self.settings, self.interval
-        if self.replays:
-            how = f"method {settings.method}"
-        else:
-            how = f"world {settings.world}" + (f" (auto: {settings.world_because})" if settings.world_because else "")
-        fitted = " with control variates" if settings.control_variates else ""
-        rule = with_few_sizes(settings.policy)
-        lines = [
-            printable(f"{len(self.labels)} arms, {settings.horizon:,} rounds; rule {rule}, {how}"),
-            "",
-            self._table(),
-            "",
-            *(WHICH_TO_USE if self._has_quoted else ()),
-            *([_OF_LEADER] if self._winner_has_limits else ()),
-            *([""] if self._has_quoted else ()),
-            *self._comparison_lines(),
-            *metric_lines(self.labels, self.pulls.astype(np.float64), self.metrics),
-            printable(f"{self.runs:,} runs{fitted}, seed {settings.seed}; {self.stopped_because}."),
-        ]
-        if interval.name != "none":
-            lines += map(printable, str(interval).split("\n"))
-        notes = (*interval.notes, *self._unstable(), *absence_notes(settings.absent))
-        lines += [f"note: {printable(note)}" for note in notes]
-        if self.replays:
-            walks, steps, acceptance, _ = self.replays
-            lines.append(
-                f"{walks:,} walks of {steps:,} steps over the orders of the rewards, {100 * acceptance:.0f} % of them "
-                "accepted; the second half counts."
-            )
-        return "\n".join([*lines, *(f"warning: {printable(warning)}" for warning in self.warnings)])
-
-    def _unstable(self) -> list[str]:
-        """What pulls that vary much from run to run mean for textbook intervals."""
-        largest = np.nanmax(self.pulls_cv, initial=0.0)
-        if self.interval.name == "none" or not largest > UNSTABLE:
-            return []
-        arm = shorten(self.labels[int(np.nanargmax(self.pulls_cv))])
-        return [
-            f"in the runs the pulls of {arm} have a standard deviation of {100 * largest:.0f} % of their mean; plain "
-            "intervals and tests (wald) are proved to hold only where pulls hardly vary"
-        ]
-
-    @property
-    def _has_quoted(self) -> bool:
-        return bool(np.isfinite(self.quoted).any())
-
-    def _table(self) -> str:
-        columns = [*_ARM, *((*_QUOTED, _CORRECTED[0]) if self._has_quoted else _CORRECTED)]
-        if self.interval.name != "none":
-            columns.append(Column("limits", f"{100 * self.interval.level:g} % interval", "interval"))
-        if (self.never_pulled > 0).any():
-            columns.append(_NEVER_PULLED)
-        if self.replays:
-            columns.append(_EFFECTIVE)
-        limits = list(zip(self.low, self.high, strict=True))
-        if self._winner_has_limits and self.winner:
-            limits[self.labels.index(self.winner.arm)] = (self.winner.low, self.winner.high)
-        rows = [row | {"limits": pair} for row, pair in zip(self.rows(), limits, strict=True)]
-        return render(rows, columns, self._decimals())
-
-    @property
-    def _winner_has_limits(self) -> bool:
-        return self.winner is not None and not math.isnan(self.winner.low)
-
-    def _comparison_lines(self) -> list[str]:
-        """A table of differences to the named control, or the best arm minus the second, and the winner."""
-        lines = []
-        if self.differences and self.settings.control is not None:
-            title = printable(f"Differences to {shorten(self.settings.control, 200)}:")
-            lines += [title, "", self._table_of_differences(self.differences), ""]
-            if not np.isnan(self.differences.p_value).all():
-                several = np.isfinite(self.differences.p_value).sum() > 1
-                lines += [_OF_P_VALUES, *([_OF_ADJUSTED] if several else []), ""]
-        elif self.differences and self.winner:
-            lines += self._best_minus_second(self.differences, self.labels.index(self.winner.arm))
-        if self.winner:
-            arm, *values = self.winner[:5]
-            naive, bias, error, corrected = (number(value, self._decimals()) for value in values)
-            said = (
-                f"Best-looking arm {shorten(arm, 200)}: naive {naive}; the highest of all means is biased by {bias} "
-                f"± {error}, so corrected as the winner {corrected}."
-            )
-            lines += [printable(said), ""]
-        return lines
-
-    def _best_minus_second(self, differences: Differences, best: int) -> list[str]:
-        low, high = differences.low[best], differences.high[best]
-        if math.isnan(low):
-            return []
-        quoted, limits = number(differences.quoted[best], self._decimals()), limits_text(low, high, self._decimals())
-        arm, second = (shorten(label, 200) for label in (self.labels[best], differences.to[best]))
-        said = f"{arm} minus {second}, the best-looking arm minus the second: quoted {quoted}"
-        return [printable(f"{said}, {100 * self.interval.level:g} % interval {limits}."), ""]
-
-    def _table_of_differences(self, differences: Differences) -> str:
-        level = f"{100 * self.interval.level:g} %"
-        pairs = {
-            "limits": (f"{level} interval", differences.low, differences.high),
-            "lift_limits": (f"{level} interval of it", differences.lift_low, differences.lift_high),
-        }
-        shown = {key: pair for key, pair in pairs.items() if not np.isnan(pair[1]).all()}
-        rows = [
-            row
-            | {key: (low[k], high[k]) for key, (_, low, high) in shown.items()}
-            | {"p": _p_text(differences.p_value[k]), "adjusted": _p_text(differences.p_adjusted[k])}
-            for k, row in enumerate(self.rows())
-            if row["arm"] != row["compared_with"]
-        ]
-        columns = [*_DIFFERENCES]
-        if "limits" in shown:
-            columns.append(Column("limits", shown["limits"][0], "interval"))
-        several = np.isfinite(differences.p_value).sum() > 1
-        columns += [Column("p", "p-value", "text")] * bool(np.isfinite(differences.p_value).any())
-        columns += [Column("adjusted", "adjusted", "text")] * bool(several)
-        if not np.isnan(differences.lift).all():
-            columns.append(Column("lift", "lift", "number"))
-        if "lift_limits" in shown:
-            columns.append(Column("lift_limits", shown["lift_limits"][0], "interval"))
-        return render(rows, columns, self._decimals())
-
-    def _decimals(self) -> int:
-        """As many decimals as show Monte-Carlo errors, but none below 3 % of the standard error of an arm's mean."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relevant = np.fmax(self.bias_se, 0.03 * self.sd / np.sqrt(self.pulls))
-        return decimals_for(relevant.tolist())
+        return text_of(self)
 
     def to_json(self, path: str | pathlib.Path) -> None:
         """Write result.json, whole or not at all."""
@@ -425,12 +272,6 @@ def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Inter
         return Interval("none", 0.95, low, high, "", "", ())
     texts = (str(found["chosen"]), str(found["known"]), tuple(map(str, found["notes"])))
     return Interval(str(found["name"]), float(found["level"]), low, high, *texts)
-
-
-def _p_text(p: float) -> str:
-    """The p-value as it is printed; more runs could make the least one smaller."""
-    least = 2 / (1 + NULL_RUNS)
-    return "–" if math.isnan(p) else f"< {least:.3f}" if p <= least else f"{p:.3f}"
 
 
 def _winner(found: dict[str, Any]) -> Winner:
