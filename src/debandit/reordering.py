@@ -102,6 +102,9 @@ def _forced(log: ExperimentLog, policy: Policy) -> int:
     arm_count = len(log.labels)
     enough_rounds(policy, arm_count, log.horizon)
     conditions = policy.conditions(arm_count, log.horizon)
+    if conditions.decides:
+        what = f"{policy} is decided on the way, and it is not known that rao-blackwell is unbiased then"
+        raise Refused(what, where="policy", remedy="Use the bootstrap (the default method).")
     forced = min(max(conditions.opening, conditions.turns // arm_count), int(log.pulls.min()))
     if not forced:
         raise Refused(

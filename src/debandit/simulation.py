@@ -8,7 +8,7 @@ import numpy as np
 
 from debandit.checks import MOST_RUNS, checked_whole, checked_workers
 from debandit.engine import spread
-from debandit.engine.data import Floats, Ints
+from debandit.engine.data import NO_ARM, Floats, Ints
 from debandit.engine.experiment import SIMULATE, Experiment
 from debandit.engine.experiment import enough_rounds as enough_rounds
 from debandit.engine.experiment import experiment_of as experiment_of
@@ -78,11 +78,20 @@ class Runs:
 
     def pool(self) -> Floats:
         """All rewards, run after run, and within a run arm after arm."""
-        arms, rewards = self.paths()
-        return np.take_along_axis(rewards, np.argsort(arms, axis=-1, kind="stable"), axis=-1).ravel()
+        arms, rewards = self._recorded()
+        grouped = np.take_along_axis(rewards, np.argsort(arms, axis=-1, kind="stable"), axis=-1).ravel()
+        return grouped[~np.isnan(grouped)]
 
     def paths(self) -> tuple[np.ndarray, Floats]:
         """Arms and rewards of every round, of shape (runs, rounds)."""
+        arms, rewards = self._recorded()
+        if (arms[..., -1] == NO_ARM).any():
+            what = "experiments that ended by themselves have different numbers of rounds"
+            raise InputError(what, where="policy", remedy="Take them one by one: runs.log(i).")
+        return arms, rewards
+
+    def _recorded(self) -> tuple[np.ndarray, Floats]:
+        """Every round, NO_ARM where an experiment had ended before it."""
         if self.path_arms is None or self.path_rewards is None:
             raise InputError("the runs were not recorded round by round", remedy="Use simulate(..., paths=True).")
         return self.path_arms, self.path_rewards
@@ -108,10 +117,10 @@ class Runs:
 
     def log(self, run: int, world: int = 0) -> ExperimentLog:
         """One run as a log; the arms are called 1, 2, ..."""
-        arms, rewards = self.paths()
+        arms, rewards = self._recorded()
         place = (world, run) if arms.ndim == 3 else run
-        labels = [str(arm + 1) for arm in range(self.world.arm_count)]
-        return ExperimentLog(arms[place] + 1, rewards[place], labels=labels)
+        labels, made = [str(arm + 1) for arm in range(self.world.arm_count)], arms[place] != NO_ARM
+        return ExperimentLog(arms[place][made] + 1, rewards[place][made], labels=labels)
 
 
 def simulate(

@@ -31,6 +31,7 @@ from debandit.errors import Refused, listed
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.policies.availability import absent_of, doubted_absences
+from debandit.policies.courses import early_end
 from debandit.readers import logs_of
 from debandit.settings import absence_notes
 from debandit.worlds import Unseen
@@ -61,7 +62,7 @@ def check(
     (log,) = logs_of([log], batched=declared.needs_batches)
     rule, stand_in = declared.in_log(log), None if unseen is None else Unseen.of(unseen)
     checked_seed(seed)
-    enough_rounds(rule, len(log.labels), log.horizon)
+    enough_rounds(rule, len(log.labels), rule.planned(log.horizon))
     rule.check_rewards(log)
     looked = _look(log, rule, checked_whole("rounds", rounds, 1, 10**9), seed)
     no_world = bool(log.unseen) and stand_in is None
@@ -125,7 +126,7 @@ def _by_batches(log: ExperimentLog, policy: Policy) -> bool:
 
     A delay in rounds leaves it open what the rule had heard of when a batch began.
     """
-    conditions = policy.conditions(len(log.labels), log.horizon)
+    conditions = policy.conditions(len(log.labels), policy.planned(log.horizon))
     if conditions.late:
         return False
     known = log.rounds is not None and len(conditions.ends) > 0
@@ -140,7 +141,8 @@ def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.
     name = "choices" if size == log.horizon else f"choices of {which}{size:,} rounds"
     finding = finding_of(name, "round", judged, [f"{t:,}" for t in wrong], size)
     if not wrong:
-        return Looked("round", size, wrong, "", "", (), judged, finding)
+        undecided = early_end(policy, log.rounds, len(labels)) if log.rounds else ""
+        return _ended(Looked("round", size, wrong, "", "", (), judged, finding), log, policy, undecided)
     logged = np.arange(len(labels)) == found.arms[bad[0]]
     shown = explain(found, bad[0], policy, labels), situation(found, bad[0], labels, logged=logged)
     return Looked("round", size, wrong, f"round {wrong[0]:,}", *shown, judged, finding)
@@ -154,11 +156,25 @@ def _look_at_batches(found: BatchCounts, log: ExperimentLog, policy: Policy, rng
     names = [found.names[i].removeprefix("batch ") for i in bad]
     finding = finding_of(f"counts of {size:,}{of_all} batches", "batch", judged, names, size)
     if not wrong:
-        return Looked("batch", size, wrong, "", "", (), judged, finding)
+        return _ended(Looked("batch", size, wrong, "", "", (), judged, finding), log, policy, found.undecided)
     first = bad[0]
     counts = {"expected": found.expected[first], "taken": found.counts[first], "logged": found.odd[first]}
     shown = explain_batch(found, first, labels), situation(found, first, labels, **counts)
     return Looked("batch", size, wrong, found.names[first], *shown, judged, finding)
+
+
+def _ended(looked: Looked, log: ExperimentLog, policy: Policy, undecided: str) -> Looked:
+    """What was found, also that the experiment should not have ended where the log does: one more round is missing."""
+    conditions = policy.conditions(len(log.labels), policy.planned(log.horizon))
+    if log.horizon not in conditions.moments(log.horizon) and conditions.decides:
+        undecided = "nothing is decided within a batch"
+    if not undecided:
+        return looked
+    last, most = f"the log ends after {log.horizon:,} rounds", f"{policy.planned(log.horizon):,} were planned"
+    explained = f"{last}, but {most} and the experiment was not decided: {undecided}. Was it stopped by hand?"
+    missing = (looked.size if looked.unit == "batch" else log.horizon) + 1
+    finding = looked.finding._replace(p_value=None, finding="they end before the experiment was decided")
+    return looked._replace(wrong=(missing,), where="the end of the log", explained=explained, finding=finding)
 
 
 def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None) -> Fit:

@@ -17,6 +17,7 @@ from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausib
 from debandit.engine.changes import changed
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints
+from debandit.engine.decisions import UNDECIDED, Known, Logged, committed
 from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.errors import shorten
 from debandit.log import ExperimentLog
@@ -68,6 +69,7 @@ class BatchCounts(NamedTuple):
     means: Floats  # (n, K) likewise; NaN without a pull
     quota: bool  # what quotas give for certain is prescribed, too
     sampled: Sampled | None  # how counts are drawn, unless it is with these chances
+    undecided: str  # why the experiment should not have ended with the last batch, or nothing
 
     @property
     def free(self) -> Ints:
@@ -100,35 +102,61 @@ class BatchCounts(NamedTuple):
 def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts:
     """Batches of a log beside the chances of a rule that goes by totals.
 
-    Of a randomised rule at most this many batches are looked at, evenly spaced ones. The batch in which a uniform
-    warm-up ends is left out, for its counts have two sources.
+    Of a randomised rule at most this many batches are looked at, evenly spaced ones, unless decisions depend on all of
+    them. The batch in which a uniform warm-up ends is left out, for its counts have two sources.
     """
-    arm_count, horizon = len(log.labels), log.horizon
-    conditions = policy.conditions(arm_count, horizon)
+    arm_count, planned = len(log.labels), policy.planned(log.horizon)
+    conditions = policy.conditions(arm_count, planned)
     counts, sums = _table(log, conditions)
-    count = min(len(counts), NUMBERS_AT_ONCE // arm_count, most if policy.randomised else len(counts))
-    chosen = np.unique(np.linspace(0, len(counts) - 1, count).astype(np.int64))
-    if 0 < conditions.uniform < horizon and conditions.uniform not in conditions.ends:
-        chosen = chosen[chosen != np.searchsorted(conditions.ends, conditions.uniform)]
+    total = len(counts)
+    count = min(total, NUMBERS_AT_ONCE // arm_count, most if policy.randomised else total)
+    chosen = np.unique(np.linspace(0, total - 1, count).astype(np.int64))
+    if conditions.decides:
+        chosen = np.arange(total + (planned > log.horizon))  # the last one would have been next
+        counts = np.concatenate([counts, np.zeros((len(chosen) - total, arm_count), np.int64)])
     told = np.maximum(chosen - conditions.late_batches, 0)
     made = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])
     before, heard = made[told], np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[told]
     known, begun = conditions.known_before(chosen), conditions.first_rounds(chosen)
-    prescribed, uniform = _prescribed_in_batches(conditions, horizon, chosen, made[chosen], before, heard)
+    prescribed, uniform = _prescribed_in_batches(conditions, planned, chosen, made[chosen], before, heard)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
-    asked = present, uniform, known, begun, before, heard, horizon
+    asked = present, uniform, known, begun, before, heard, planned
     chances, scores = _answers(policy, conditions, *asked)
-    sampled = None
-    if conditions.draws:
-        own, _ = _answers(policy, conditions._replace(changes=()), *asked)
-        sampled = Sampled(conditions, own, begun, uniform, present)
-    elif conditions.quota:
+    changed_later = conditions.changes and (conditions.draws or conditions.decides_by_chances)
+    own = _answers(policy, conditions._replace(changes=()), *asked)[0] if changed_later else chances
+    undecided = ""
+    if conditions.decides:
+        free = ~uniform & (prescribed.sum(axis=1) == 0)
+        taken = np.where((counts > 0).sum(axis=1) == 1, np.argmax(counts, axis=1), UNDECIDED)
+        moments = Logged(Known(before, heard, own, chances, present), free, taken, conditions.draws)
+        held, over, undecided = moments.course(conditions.commits, conditions.stops, policy.core)
+        chances, own = (np.where(over[:, None], 0.0, committed(held, each, present)) for each in (chances, own))
+        decided = over | (held != UNDECIDED)
+        scores[decided], prescribed[decided] = np.nan, 0
+        undecided = "" if planned == log.horizon or over[-1] else undecided
+    if conditions.quota and not conditions.draws:
         whole, chances = dealt(counts[chosen].sum(axis=1) - prescribed.sum(axis=1), chances)
         prescribed += whole
     means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
-    names = tuple(_name(log, batch) for batch in chosen.tolist())
-    about = counts[chosen], prescribed, chances, scores, before, means, conditions.quota, sampled
-    return BatchCounts(len(counts), chosen, names, *about)
+    kept = chosen < total
+    if 0 < conditions.uniform < log.horizon and conditions.uniform not in conditions.ends:
+        kept &= chosen != np.searchsorted(conditions.ends, conditions.uniform)
+    sampled = Sampled(conditions, own, begun, uniform, present).at(kept) if conditions.draws else None
+    names = tuple(_name(log, batch) for batch in chosen[kept].tolist())
+    return BatchCounts(
+        total,
+        chosen[kept],
+        names,
+        counts[chosen][kept],
+        prescribed[kept],
+        chances[kept],
+        scores[kept],
+        before[kept],
+        means[kept],
+        conditions.quota,
+        sampled,
+        undecided,
+    )
 
 
 def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats]:
@@ -136,7 +164,7 @@ def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats]:
     if log.batches is not None:
         return log.batches.pulls, log.batch_sums
     assert log.rounds is not None
-    shape = len(conditions.ends), len(log.labels)
+    shape = int(np.searchsorted(conditions.ends, log.horizon)) + 1, len(log.labels)
     counts, sums = np.zeros((2, shape[0] * shape[1]))
     for piece in in_pieces(log.horizon):
         batch = np.searchsorted(conditions.ends, np.arange(piece.start, piece.stop), side="right")
@@ -269,6 +297,8 @@ def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
     arm = int(np.argmax(found.odd[i]))
     logged, sure = (f"{n:,} pulls" if n != 1 else "1 pull" for n in (found.counts[i, arm], found.prescribed[i, arm]))
     what = f"{found.names[i]}: the log has {logged} of {shorten(labels[arm])!r}"
+    if not found.chances[i].any() and found.left[i] > 0:
+        return f"{what}, but before that batch the experiment was decided and should have ended."
     if found.quota and found.free[i, arm] < 0:
         return f"{what}, but the rule's quotas give it at least {sure} there."
     if found.left[i] == 0 and not found.quota:

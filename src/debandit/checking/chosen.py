@@ -62,7 +62,8 @@ def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Cho
     spaced = policy.randomised and policy.by_totals
     rounds = np.linspace(0, log.horizon - 1, count).astype(np.int64) if spaced else np.arange(count)
     arms, rewards = log.rounds.arms[: rounds[-1] + 1], log.rounds.rewards[: rounds[-1] + 1]
-    history = History(arms, rewards, arm_count, asked=rounds, conditions=policy.conditions(arm_count, len(arms)))
+    conditions = policy.conditions(arm_count, policy.planned(len(arms)))
+    history = History(arms, rewards, arm_count, asked=rounds, conditions=conditions)
     answer = policy.replay(history)
     if answer is None:
         return None
@@ -75,6 +76,8 @@ def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> 
     """Why the rule does not choose the logged arm in the i-th of these rounds."""
     logged, wanted = (shorten(labels[arm]) for arm in (found.arms[i], int(found.chances[i].argmax())))
     round_of = f"round {found.rounds[i] + 1:,}: the log has {logged!r}"
+    if not found.chances[i].any():
+        return f"{round_of}, but before it the experiment was decided and should have ended."
     if found.rounds[i] < policy.opening * len(labels):
         times = "once" if policy.opening == 1 else f"{policy.opening:,} times in a row"
         order = ", ".join(map(shorten, labels[:4])) + (", ..." if len(labels) > 4 else "")
@@ -82,7 +85,7 @@ def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> 
             f"{round_of}, but the rule begins by pulling each arm {times}, in the order {order}: here {wanted!r}. "
             "If the rule knew the arms in another order, give that one (--arms, in Python labels=)."
         )
-    if np.isneginf(found.scores[i]).any():
+    if np.isneginf(found.scores[i]).any() or (found.chances[i].max() == 1 and policy.randomised):
         return f"{round_of}, but the rule had committed to {wanted!r}."
     if np.isfinite(found.scores[i]).all() and found.chances[i].max() == 1:
         return f"{round_of}, but {wanted!r} has the highest score."

@@ -37,7 +37,8 @@ def compare_counts(
 ) -> Counts:
     """Simulate the rule in the log's world; both too many and too few pulls count as unusual."""
     world = (Efron() if policy.binary_rewards else Gaussian()).fit(log, unseen)
-    runs = simulate(policy, world, horizon=log.horizon, runs=RUNS, seed=seed, threads=threads, executor=executor)
+    horizon = policy.planned(log.horizon)
+    runs = simulate(policy, world, horizon=horizon, runs=RUNS, seed=seed, threads=threads, executor=executor)
     pulls = np.concatenate([log.pulls[None], runs.pulls]).T.astype(np.float64)
     p_value, which = smallest_share(np.concatenate([pulls, -pulls]))
     arm = which % len(log.labels)

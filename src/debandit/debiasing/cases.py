@@ -34,6 +34,11 @@ class Case:
     interval: str  # its name
     cannot_simulate: str  # why no limits can be simulated, if so
 
+    @property
+    def planned(self) -> int:
+        """How many rounds the experiment might have had."""
+        return self.policy.planned(self.log.horizon)
+
 
 def totals_enough(policy: Policy, settings: Settings) -> Callable[[ExperimentLog], bool] | None:
     """Whether a log's totals per batch are all that is needed of it, as a question to such a log; None: never."""
@@ -42,7 +47,7 @@ def totals_enough(policy: Policy, settings: Settings) -> Callable[[ExperimentLog
     bootstrap = as_bootstrap(settings.world)
 
     def enough(log: ExperimentLog) -> bool:
-        large = policy.in_log(log).in_large_batches(len(log.labels), log.horizon)
+        large = policy.in_log(log).in_large_batches(len(log.labels), policy.planned(log.horizon))
         return large and (log.binary or (settings.interval in ("none", "wald") and bootstrap.needs_totals(log)))
 
     return enough
@@ -71,7 +76,9 @@ def cases_of(logs: Sequence[ExperimentLog], policy: Policy, settings: Settings, 
 def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Bootstrap, settings: Settings) -> Case:
     name, because, world = "none", "", None
     if settings.method == BOOTSTRAP:
-        chosen, because = bootstrap.chosen_for(log, policy.in_large_batches(len(log.labels), log.horizon))
+        chosen, because = bootstrap.chosen_for(
+            log, policy.in_large_batches(len(log.labels), policy.planned(log.horizon))
+        )
         name, world = str(chosen), chosen.fit(log, settings.unseen)
         fits(policy, world)
     kept = dataclasses.replace(
@@ -112,7 +119,7 @@ def _check_rewards(log: ExperimentLog, policy: Policy, settings: Settings) -> No
     if log.unseen and settings.unseen is None and (settings.method == BOOTSTRAP or log.rounds is None):
         raise no_world(listed(log.unseen))
     policy.check_rewards(log)
-    enough_rounds(policy, len(log.labels), log.horizon)
+    enough_rounds(policy, len(log.labels), policy.planned(log.horizon))
 
 
 def no_world(arms: str) -> Refused:

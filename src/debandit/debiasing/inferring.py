@@ -79,7 +79,7 @@ def _pairs(case: Case) -> Ints:
 
 def kind_of_rule(case: Case) -> str:
     """The policy's name in what was measured: plain, or in batches; with anything else around it nothing was."""
-    core, conditions = case.policy.core.name, case.policy.conditions(len(case.log.labels), case.log.horizon)
+    core, conditions = case.policy.core.name, case.policy.conditions(len(case.log.labels), case.planned)
     if not conditions.wrapped:
         return core
     return f"batched {core}" if not conditions._replace(ends=conditions.ends[:0]).wrapped else ""
@@ -98,7 +98,7 @@ def observed(case: Case, world: World, workers: spread.Workers, part: int) -> Ob
     normal = isinstance(world, Normal)
     pool = residuals(sample) if isinstance(sample, Sample) and not (normal or log.binary) else np.empty(0)
     kind = BERNOULLI if log.binary else RESIDUALS if len(pool) >= _ENOUGH_RESIDUALS else NORMAL
-    runs = _OneRunEach(case.policy, log.horizon, settings.seed, 2 * settings.log_index + part, kind, pool, workers)
+    runs = _OneRunEach(case.policy, case.planned, settings.seed, 2 * settings.log_index + part, kind, pool, workers)
     stand_in = world.means, np.sqrt(world.variances)
     return Observed.of(sample, log.binary, stand_in, runs.play, (settings.seed, INFER, runs.number))
 

@@ -139,7 +139,7 @@ def stacks(cases: Sequence[Case]) -> Iterator[tuple[list[Case], list[World], Exp
     """Cases alike in policy, arms, rounds and kind of world, a thousand at most, with their worlds in one stack."""
     alike: dict[Any, list[Case]] = defaultdict(list)
     for case in cases:
-        alike[case.policy, len(case.log.labels), case.log.horizon, case.world and case.world.name].append(case)
+        alike[case.policy, len(case.log.labels), case.planned, case.world and case.world.name].append(case)
     for (policy, _, horizon, _), group in alike.items():
         for start in range(0, len(group), _LOGS_AT_ONCE):
             some = group[start : start + _LOGS_AT_ONCE]

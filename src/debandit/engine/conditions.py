@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from debandit.engine.changes import Change, Least, changed
 from debandit.engine.data import Floats, Ints, Rounds
+from debandit.engine.decisions import Decision
 
 LARGE = 50  # rounds of a batch on average, from which the world auto looks at sums of rewards only
 FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed in a round, where it is not an arm
@@ -45,17 +46,36 @@ class Conditions(NamedTuple):
     draws: int = 0  # the rule's chances in a batch are the shares of this many draws; 0: they are known exactly
     quota: bool = False  # batches are dealt in fixed shares, not drawn user by user
     commit: bool = False  # the first free choice is kept for good
+    commits: Decision | None = None  # when an arm gets everything
+    stops: Decision | None = None  # when the experiment ends
     available: NDArray[np.bool_] = np.empty((0, 0), bool)  # which arms are, in which batch; or none: all are
 
     @property
     def wrapped(self) -> bool:
         """Whether there is anything beyond what the rule itself asks for."""
-        return any((self.turns, self.uniform, self.gate, self.delayed, len(self.changes), self.quota, len(self.ends)))
+        forced, decided = (self.turns, self.uniform, self.gate), (self.commits, self.stops)
+        return any((*forced, self.delayed, len(self.changes), self.quota, len(self.ends), *decided))
 
     @property
     def delayed(self) -> bool:
         """Whether it hears of rewards later than at the end of each batch, or of each round."""
         return self.late > 0 or self.late_batches > 0
+
+    @property
+    def decides(self) -> bool:
+        """Whether an arm may get everything in the end, or the experiment may end early."""
+        return self.commits is not None or self.stops is not None
+
+    @property
+    def decides_by_chances(self) -> bool:
+        """Whether one must know the rule's chances for that."""
+        return any(each is not None and each.by_chances for each in (self.commits, self.stops))
+
+    @property
+    def decides_by_belief(self) -> bool:
+        """Whether it looks at how likely the rule thinks an arm is the best, whatever its chances are."""
+        by = {each.by for each in (self.commits, self.stops) if each is not None}
+        return not by.isdisjoint(("probability", "value_remaining"))
 
     @property
     def mixed(self) -> Least | None:
@@ -67,7 +87,8 @@ class Conditions(NamedTuple):
     def by_chances(self) -> bool:
         """Whether one must know the rule's chances to play it."""
         sampled, changed = self.draws > 0 and len(self.ends) > 0, len(self.changes) > 0 and self.mixed is None
-        return self.quota or sampled or changed or self.delayed or self.gate is not None
+        decided, gated = self.decides_by_chances, self.gate is not None
+        return self.quota or sampled or changed or decided or self.delayed or gated
 
     @property
     def longest_batch(self) -> int:
@@ -91,7 +112,7 @@ class Conditions(NamedTuple):
 
     def known(self, horizon: int) -> Ints:
         """The number of rounds that the rule has heard of before each round, of shape (horizon,)."""
-        return self.known_before(self._batch(horizon))
+        return self.known_before(self.batch(horizon))
 
     def known_before(self, batches: Ints) -> Ints:
         """The number of rounds that it has heard of before these batches; without batches, before these rounds."""
@@ -102,7 +123,8 @@ class Conditions(NamedTuple):
         """The rounds in which these batches begin."""
         return np.append(0, self.ends)[batches] if len(self.ends) else batches
 
-    def _batch(self, horizon: int) -> Ints:
+    def batch(self, horizon: int) -> Ints:
+        """The batch of each round, of shape (horizon,); without batches each round is one."""
         rounds = np.arange(horizon)
         return np.searchsorted(self.ends, rounds, side="right") if len(self.ends) else rounds
 
@@ -112,7 +134,7 @@ class Conditions(NamedTuple):
 
     def begun(self, horizon: int) -> Ints:
         """The round in which each round's batch began, of shape (horizon,); without batches the round itself."""
-        return self.first_rounds(self._batch(horizon))
+        return self.first_rounds(self.batch(horizon))
 
     def settled(self, arm_count: int) -> int:
         """The round from which on nothing is prescribed."""

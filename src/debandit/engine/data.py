@@ -21,6 +21,7 @@ NORMAL_PART = 0.15  # of residuals: the standard deviation of the normal noise t
 TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
 TIES = ("first", "last", "random")  # who wins among equal scores; a rule's data has the index
 FIRST, LAST, RANDOM = range(3)
+NO_ARM = -1  # in the rounds after the end of an experiment that stops itself
 
 
 class WorldData(NamedTuple):

@@ -8,7 +8,8 @@ from the compiled loop: the n-th pull of an arm gets its n-th reward.
 import numpy as np
 
 from debandit.engine.conditions import FREE
-from debandit.engine.data import Floats, Ints, Played
+from debandit.engine.data import NO_ARM, Floats, Ints, Played
+from debandit.engine.decisions import Course, Known, committed
 from debandit.engine.experiment import Experiment, Words, generators, run_words, uniforms
 from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_rounds, stretches, unguided
 from debandit.engine.rounds import all_rewards
@@ -32,40 +33,52 @@ def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: 
         if stop[0]:
             break
         for run, (world, _) in enumerate(who[some], first):
-            about = arms[run - first], rewards[run - first], experiment.truth[world], experiment.variance[world]
-            played.table[..., run] = table_of(*about, kept)
+            made = arms[run - first] >= 0
+            about = arms[run - first, made], rewards[run - first, made], experiment.truth[world]
+            played.table[..., run] = table_of(*about, experiment.variance[world], kept)
         if paths:
             played.path_arms[some], played.path_rewards[some] = arms, rewards
     return played
 
 
 def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats]:
-    """The arms and the rewards (runs, T) of every round."""
+    """The arms and the rewards (runs, T) of every round; NO_ARM after the end of an experiment that stops itself."""
     conditions, arm_count, horizon = experiment.conditions, experiment.arm_count, experiment.horizon
     tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
     sums = np.concatenate([np.zeros((len(who), arm_count, 1)), tape.cumsum(axis=-1)], axis=-1)
     arms, pulls = np.empty((len(who), horizon), np.int64), np.zeros((len(who), arm_count), np.int64)
-    told = Heard(conditions, horizon, pulls.copy())
+    told, course = Heard(conditions, horizon, pulls.copy()), Course(conditions.commits, conditions.stops, len(who))
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
         known, begun, heard = told.before(here.batch)
         known_sums = np.take_along_axis(sums, heard[..., None], axis=-1)[..., 0]
-        chosen = _arms(experiment, words, here, pulls, (known, begun, heard, known_sums))
+        chosen = _arms(experiment, words, course, here, pulls, (known, begun, heard, known_sums))
         arms[:, here.start : here.end] = chosen
         pulls += (chosen[..., None] == np.arange(arm_count)).sum(axis=1)
         told.add(here.end, pulls)
+        if course.over.all():
+            arms[:, here.end :] = NO_ARM
+            break
     return arms, _rewards(arms, tape, pulls)
 
 
 def _arms(
-    experiment: Experiment, words: Words, here: Stretch, pulls: Ints, told: tuple[int, int, Ints, Floats]
+    experiment: Experiment,
+    words: Words,
+    course: Course,
+    here: Stretch,
+    pulls: Ints,
+    told: tuple[int, int, Ints, Floats],
 ) -> Ints:
     """The arms (runs, rounds) of a stretch; see `Asked` for what the rule has been told."""
-    conditions, (known, begun, heard, sums) = experiment.conditions, told
+    conditions, (known, begun, heard, sums), rule = experiment.conditions, told, experiment.policy.core
+    if conditions.decides and here.start == begun:
+        course.judge(rule, np.arange(len(pulls)), Known(heard, sums))
     uniform = unguided(conditions, here, heard, sums)
     arms = prescribed_rounds(conditions, here, pulls, heard, uniform)
-    free = np.flatnonzero((arms == FREE).any(axis=1))
+    arms[course.held >= 0] = FREE
+    free = np.flatnonzero((arms == FREE).any(axis=1) & ~course.over)
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
         asked = Asked(known, begun, heard[free], sums[free], experiment.horizon, present)
@@ -74,7 +87,12 @@ def _arms(
         def sampled(rows: Ints, shares: Floats) -> Floats:
             return _shares_of_draws(conditions.draws, words[rows] + np.uint64(begun + 1), shares)
 
-        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
+        def judge(rows: Ints, known: Known) -> Floats:
+            return course.judge(rule, free[rows], known, arms[free[rows], 0] == FREE)
+
+        judging = judge if conditions.decides and here.start == begun else None
+        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled, judging)
+        chances = committed(course.held[free], chances)
         numbers = uniforms(words, here.start, here.end - here.start).T
         if conditions.quota:
             more = uniforms(words, _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T
@@ -82,6 +100,7 @@ def _arms(
                 arms[run] = _dealt(arms[run], *about)
         else:
             arms[free] = np.where(arms[free] == FREE, _drawn(chances, numbers), arms[free])
+    arms[course.over] = NO_ARM
     return arms
 
 
@@ -109,10 +128,12 @@ def _dealt(arms: Ints, chances: Floats, numbers: Floats, more: Floats) -> Ints:
 
 
 def _rewards(arms: Ints, tape: Floats, pulls: Ints) -> Floats:
-    """The reward of every round (runs, T): the next one on its arm's tape (runs, K, T)."""
+    """The reward of every round (runs, T): the next one on its arm's tape (runs, K, T); NaN without an arm."""
     order = np.argsort(arms, axis=1, kind="stable")
     grouped, runs = np.take_along_axis(arms, order, axis=1), np.arange(len(arms))[:, None]
-    before = (np.cumsum(pulls, axis=1) - pulls)[runs, grouped]
+    unmade = arms.shape[1] - pulls.sum(axis=1, keepdims=True)  # these come first
+    before = (np.cumsum(pulls, axis=1) - pulls + unmade)[runs, grouped]
+    place = np.where(grouped < 0, 0, np.arange(arms.shape[1]) - before)
     rewards = np.empty(arms.shape)
-    np.put_along_axis(rewards, order, tape[runs, grouped, np.arange(arms.shape[1]) - before], axis=1)
+    np.put_along_axis(rewards, order, np.where(grouped < 0, np.nan, tape[runs, grouped, place]), axis=1)
     return rewards

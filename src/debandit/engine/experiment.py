@@ -67,6 +67,9 @@ class Rule(Protocol):
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The chances of each arm where nothing is prescribed, if it goes by totals and has heard of t rounds."""
 
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
+        """P(no mean is higher than that of the arms by more than a share of it), if it draws means: see `decisions`."""
+
 
 class Rewarding(Protocol):
     """What must be known of a world to see whether a rule fits it."""
@@ -179,7 +182,7 @@ def fits(policy: Rule, world: Rewarding) -> None:
 
 
 def enough_rounds(policy: Rule, arm_count: int, horizon: int) -> None:
-    """The initial pulls must fit into the horizon, and quotas and delays in batches need batches."""
+    """The initial pulls must fit into the horizon, and quotas, delays in batches and beliefs need batches."""
     conditions = policy.conditions(arm_count, horizon)
     if conditions.quota and not len(conditions.ends):
         what = "quotas are those of batches, but this rule has none"
@@ -191,6 +194,10 @@ def enough_rounds(policy: Rule, arm_count: int, horizon: int) -> None:
     if conditions.quota and conditions.late:
         what = "quotas with a delay in rounds: it is not known what the rule would hear of in the middle of a batch"
         raise InputError(what, where="policy", remedy="Give the delay in batches: delayed(RULE, batches=1).")
+    if conditions.decides_by_belief and not len(conditions.ends):
+        what = "what the rule believes of the arms decides, but it is judged after every round"
+        remedy = "Write batched(RULE, size=...) inside or outside of it, or give a share."
+        raise InputError(what, where="policy", remedy=remedy)
     needed = policy.opening * arm_count
     if horizon < needed:
         raise InputError(

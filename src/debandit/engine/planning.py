@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from debandit.engine.changes import changed
 from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import Floats, Ints, Rounds
+from debandit.engine.decisions import Known
 from debandit.engine.experiment import Rule
 
 ROUNDING = 1e-6  # of a pull
@@ -20,6 +21,7 @@ ROUNDING = 1e-6  # of a pull
 
 Which = NDArray[np.bool_]  # some of the runs
 Sampler = Callable[[Ints, Floats], Floats]
+Judge = Callable[[Ints, Known], Floats]
 
 
 class Stretch(NamedTuple):
@@ -132,11 +134,17 @@ class Asked(NamedTuple):
 
 
 def free_chances(
-    rule: Rule, conditions: Conditions, uniform: Which, asked: Asked, sampled: Sampler | None = None
+    rule: Rule,
+    conditions: Conditions,
+    uniform: Which,
+    asked: Asked,
+    sampled: Sampler | None = None,
+    judge: Judge | None = None,
 ) -> Floats:
     """The chances (n, K) of the pulls that are not prescribed: all the same where they are `uniform`, else the rule's.
 
-    Where these are the shares of draws, `sampled` makes such shares of chances (m, K) for the runs where it is asked.
+    Where these are the shares of draws, `sampled` makes such shares of chances (m, K) for the runs where it is asked;
+    `judge` says what becomes of them if they decide something.
     """
     present, chances = asked.present, np.zeros(asked.pulls.shape)
     count = int(present.sum())
@@ -147,6 +155,10 @@ def free_chances(
         shares = _shares(rule.core, asked)
         shares = sampled(own, shares) if sampled and conditions.draws else shares
         chances[np.ix_(own, present)] = changed(conditions.changes, shares, asked.begun, present)
+        if judge:
+            among = np.zeros((len(own), len(present)))
+            among[:, present] = shares
+            chances[own] = judge(own, Known(asked.pulls, asked.sums, among, chances[own], present))
     return chances
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from debandit.engine.afterwards import play_on
 from debandit.engine.data import Ints, Played, no_rounds
 from debandit.engine.drawing import play_drawn
 from debandit.engine.experiment import Experiment
@@ -50,11 +51,10 @@ def play(
     Another thread may set stop[0], and then what comes back is not to be used.
     """
     stop = np.zeros(3, np.int64) if stop is None else stop
-    if _by_objects(experiment):
-        return play_objects(experiment, who, kept, paths, stop)
-    if not paths and experiment.can_commit:
+    objects = _by_objects(experiment)
+    if not (objects or paths) and experiment.can_commit:
         return Played(commit(experiment, who, kept), *no_rounds(len(who)))
-    if not paths and experiment.can_step:
+    if not (objects or paths) and experiment.can_step:
         return Played(step(experiment, who, kept, stop), *no_rounds(len(who)))
     if len(experiment.conditions.available):
         raise InputError(
@@ -63,9 +63,10 @@ def play(
             where="paths" if paths else "world",
             remedy="Use the world auto, or say that all arms were available: --available all.",
         )
-    if experiment.conditions.by_chances:
-        return play_drawn(experiment, who, kept, paths, stop)
-    return play_rounds(experiment, who, kept, paths, stop)
+    by_rounds = play_objects if objects else play_drawn if experiment.conditions.by_chances else play_rounds
+    if experiment.conditions.decides and by_rounds is not play_drawn:
+        by_rounds = partial(play_on, by_rounds)
+    return by_rounds(experiment, who, kept, paths, stop)
 
 
 def is_costly(experiment: Experiment) -> bool:

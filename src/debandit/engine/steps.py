@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from debandit.engine.data import NORMAL, Floats, Ints
+from debandit.engine.decisions import Course, Known, committed
 from debandit.engine.experiment import Experiment, Words, generators, normals, run_words, uniforms
 from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
@@ -34,13 +35,14 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     variance = experiment.variance[who[:, 0]]
     table = np.zeros((kept, len(who), experiment.arm_count))
     heard, shares = Heard(conditions, horizon, table[:2].copy()), np.empty(table[0].shape)
+    course = Course(conditions.commits, conditions.stops, len(who))
     for here in stretches(conditions, horizon):
-        if stop[0]:
+        if stop[0] or course.over.all():
             break
         told = heard.before(here.batch)
         if here.start == told[1]:
             shares = np.full(table[0].shape, np.nan)
-        counts = _counts(experiment, draws, here, table[0], told, shares)
+        counts = _counts(experiment, draws, course, here, table[0], told, shares)
         add_pulls(table, draws.rewards(counts, kept, here.start), draws.means, variance)
         heard.add(here.end, table[:2])
     return table.swapaxes(1, 2).copy()
@@ -87,27 +89,40 @@ class _Draws(NamedTuple):
         return np.array([draw(random, i) for i, random in enumerate(self.random)], np.float64).reshape(self.means.shape)
 
 
-def _counts(experiment: Experiment, draws: _Draws, here: Stretch, pulls: Floats, told: Told, shares: Floats) -> Ints:
+def _counts(
+    experiment: Experiment, draws: _Draws, course: Course, here: Stretch, pulls: Floats, told: Told, shares: Floats
+) -> Ints:
     """How often each arm is pulled in a stretch of rounds, in every run (runs, K).
 
     The rule's `shares` of the batch (runs, K) are filled in where they are not yet known: a batch has one share of each
-    arm, also if it is played in several stretches.
+    arm, also if it is played in several stretches. Decisions are made before its first one.
     """
-    conditions, (known, begun, heard) = experiment.conditions, told
+    conditions, (known, begun, heard), rule = experiment.conditions, told, experiment.policy.core
+    present, first = conditions.present(here.batch, experiment.arm_count), here.start == begun
+    if conditions.decides and first:
+        course.judge(rule, np.arange(len(pulls)), Known(heard[0], heard[1]))
     uniform = unguided(conditions, here, heard[0], heard[1])
     counts = prescribed_pulls(conditions, here, pulls, heard[0], uniform)
-    left = here.end - here.start - counts.sum(axis=1)
-    free, present = np.flatnonzero(left > 0), conditions.present(here.batch, experiment.arm_count)
-    new = free[np.isnan(shares[free, 0]) & ~uniform[free]]
+    settled = course.settled(present)
+    counts[settled] = 0
+    left = np.where(course.over, 0, here.end - here.start - counts.sum(axis=1))
+    free = np.flatnonzero(left > 0)
+    new = free[np.isnan(shares[free, 0]) & ~uniform[free] & ~settled[free]]
     if len(new):
         asked = Asked(known, begun, heard[0, new].astype(np.int64), heard[1, new], experiment.horizon, present)
 
         def sampled(rows: Ints, own: Floats) -> Floats:
             return draws.shares(new[rows], conditions.draws, own)
 
-        shares[new] = free_chances(experiment.policy, conditions, uniform[new], asked, sampled)
+        def judge(rows: Ints, known: Known) -> Floats:
+            return course.judge(rule, new[rows], known, counts[new[rows]].sum(axis=1) == 0)
+
+        judging = judge if conditions.decides and first else None
+        shares[new] = free_chances(experiment.policy, conditions, uniform[new], asked, sampled, judging)
+        free = free[~course.over[free]]
     if len(free):
         chances = np.where(uniform[free, None], present / present.sum(), shares[free])
+        chances = committed(course.held[free], chances, present)
         if conditions.quota:
             whole, chances = dealt(left[free], chances)
             counts[free] += whole

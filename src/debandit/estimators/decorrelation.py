@@ -72,10 +72,11 @@ def _simulated(log: ExperimentLog, policy: Policy | str | None, runs: int, seed:
     if log.unseen:
         what = f"no reward was logged for {listed(log.unseen)}, so the rule cannot be simulated to find lambda"
         raise Refused(what, where="log", remedy="Give lambda_=, fixed before you saw the log.")
-    rule, horizon = as_policy(policy).in_log(log), log.horizon
+    rule, horizon = as_policy(policy).in_log(log), as_policy(policy).planned(log.horizon)
     world = as_bootstrap("auto").chosen_for(log, rule.in_large_batches(len(log.labels), horizon))[0].fit(log)
     fits(rule, world)
     pulls = simulate(rule, world, horizon=horizon, runs=runs, seed=seed, threads=threads).pulls
-    least = np.minimum(pulls, horizon - pulls) / np.log(horizon)
+    rounds = pulls.sum(axis=1, keepdims=True)  # fewer if the experiment ends by itself
+    least = np.minimum(pulls, rounds - pulls) / np.log(rounds)
     quantile: Floats = np.quantile(least, QUANTILE, axis=0)
     return quantile

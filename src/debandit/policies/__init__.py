@@ -16,6 +16,8 @@ from debandit.policies.chance_wrappers import Gate as Gate
 from debandit.policies.chance_wrappers import Quota as Quota
 from debandit.policies.chance_wrappers import Tempered as Tempered
 from debandit.policies.chance_wrappers import exploration_sampling
+from debandit.policies.deciding import CommitWhen as CommitWhen
+from debandit.policies.deciding import StopWhen as StopWhen
 from debandit.policies.etc import ExploreThenCommit as ExploreThenCommit
 from debandit.policies.exp3 import Exp3 as Exp3
 from debandit.policies.fixed_weights import FixedWeights as FixedWeights
@@ -63,7 +65,7 @@ _CLASSES: tuple[type[Policy], ...] = (
 )
 RULES: dict[str, type[Policy]] = {rule.name: rule for rule in _CLASSES}
 CLASSES = [name for name, value in vars().copy().items() if isinstance(value, type) and issubclass(value, Policy)]
-_AROUND: tuple[type[Policy], ...] = (Batched, Delayed, WarmUp, Gate, Floor, Tempered, Drop, Quota)
+_AROUND: tuple[type[Policy], ...] = (Batched, Delayed, WarmUp, Gate, Floor, Tempered, Drop, Quota, CommitWhen, StopWhen)
 WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in _AROUND}
 ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certain options
     "ucb1": ucb1,

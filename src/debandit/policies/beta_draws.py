@@ -19,6 +19,7 @@ BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long t
 LONG_TAILS = 1.0  # a or c below this
 MANY = 5  # arms: more need shorter panels; five that are tied at Beta(1, 1.1) are off by 2e-10, eight by 9e-10
 NOTHING = 1e-13  # of an arm's draws lie below the panels: rounding, for up to thousands of pulls
+FARTHEST = 40.0  # in x: 1 but for the last bit
 LOWEST = -600.0  # log-density that is told from none; where doubles underflow, exp is forty times as slow
 LEAST_CHANCE = 1e-300  # where rounding leaves nothing of one: no arm is impossible
 STIRLING = 10.0  # from here on the series of `_beyond_stirling` is exact
@@ -61,15 +62,20 @@ def _panels(fine: bool, bends: Floats, a: Floats, c: Floats) -> Floats:
     Near the peak that is the drop of a normal density, or that of exp(-e^x) if one of a and c is small; farther out the
     density falls like e^(ax) on the left and e^(-cx) on the right.
     """
-    peak, drops = np.log(a) - np.log(c), (FINE_DROPS if fine else DROPS)[:, None, None]
+    ends = _ends((FINE_DROPS if fine else DROPS)[:, None, None], bends, a, c)
+    return common_panels(ends, ends[0].min(axis=0) if fine else ends[0].max(axis=0), MANY)
+
+
+def _ends(drops: Floats, bends: Floats, a: Floats, c: Floats) -> Floats:
+    """Those of each arm (m, K, rows), and of arms with long tails further ones."""
+    peak = np.log(a) - np.log(c)
     spread = drops * (1 / a + 1 / c)
     near = np.log1p(spread + np.sqrt(2 * spread))
     left, right = near + drops / a, near + drops / c
     if len(bends):
         left, right = (np.concatenate([side, np.minimum(bends[:, None, None], side[-1])]) for side in (left, right))
         left, right = np.sort(left, axis=0), np.sort(right, axis=0)
-    ends = np.concatenate([peak - left[::-1], peak + right])
-    return common_panels(ends, ends[0].min(axis=0) if fine else ends[0].max(axis=0), MANY)
+    return np.concatenate([peak - left[::-1], peak + right])
 
 
 def _log_density(a: Floats, c: Floats, x: Floats) -> Floats:
@@ -114,6 +120,43 @@ def closer_than(distance: float, a: Floats, c: Floats) -> Floats:
     near = betainc(a2, c2, np.minimum(b + distance, 1)) - betainc(a2, c2, np.maximum(b - distance, 0))
     chances: Floats = ((half * weights).reshape(len(a), -1) * density * near).sum(axis=1)
     return np.clip(chances, 0.0, 1.0)
+
+
+def leads_within(share: float, arms: Ints, a: Floats, c: Floats) -> Floats:
+    """P(no draw is higher than that of the given arm by more than a share of it), for every row of draws Beta(a, c).
+
+    That is the chance to be the highest of a leader whose draws are larger by this share. A draw with
+    z = log(b / (1 - b)) then is where x = z + log(1 + share) - log(1 - share e^z), so z = x - log(1 + share (1 + e^x)).
+    """
+    order = (np.arange(a.shape[1]) + arms[:, None]) % a.shape[1]  # the leader comes first
+    a, c = (np.take_along_axis(each, order, axis=1) for each in (a, c))
+    chances = by_panels(partial(_panels_within, share), partial(_within, share), a, c)
+    return np.clip(chances[:, 0], 0.0, 1.0)
+
+
+def _panels_within(share: float, a: Floats, c: Floats) -> Floats:
+    ends = _ends(DROPS[:, None, None], BENDS, a, c)
+    z, highest_other = ends[:, 0], np.minimum(ends[-1, 1:].max(axis=0), FARTHEST)
+    room = 1 - share * np.exp(np.minimum(z, FARTHEST))  # none: larger than 1
+    larger = z + np.log1p(share) - np.log(np.where(room > 0, room, 1.0))
+    ends[:, 0] = np.where(room > 0, np.minimum(larger, highest_other), highest_other)
+    return common_panels(ends, ends[0].max(axis=0), MANY)
+
+
+def _within(share: float, a: Floats, c: Floats, ends: Floats) -> Floats:
+    from debandit.special import betainc
+
+    half, middle, steps = nodes_of(ends)
+    x = middle[:, None] + steps
+    odds = share * np.exp(np.minimum(x, FARTHEST))
+    at = np.stack([x - np.log1p(share + odds), *[x] * (len(a) - 1)])
+    mass = np.exp(np.maximum(_log_density(a[:, None, None], c[:, None, None], at), LOWEST)) * half[:, None]
+    mass[0] *= (1 + share) / (1 + share + odds)
+    of_others = 1 - (WEIGHTS @ mass[1:]).sum(axis=1)
+    chances = highest(mass, np.concatenate([of_others[:1], of_others]))  # what it is of the leader does not matter
+    beyond = (share + 1 / (1 + np.exp(np.minimum(ends[-1], FARTHEST)))) / (1 + share)
+    chances[0] += betainc(c[0], a[0], beyond)  # there the leader's draw is larger than those of others can be
+    return chances
 
 
 def second_higher(alpha: float, beta: float, n1: int, n2: int, horizon: int) -> Floats:

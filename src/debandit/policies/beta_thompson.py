@@ -8,7 +8,7 @@ import numpy as np
 from debandit.checks import number, whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData, rule_data
-from debandit.policies.beta_draws import LEAST, highest_beta, second_higher
+from debandit.policies.beta_draws import LEAST, highest_beta, leads_within, second_higher
 from debandit.policies.policy import Policy
 
 LONGEST_TABLE = 1000  # rounds
@@ -24,6 +24,7 @@ class BetaThompson(Policy):
 
     name: ClassVar[str] = "beta_thompson"
     randomised: ClassVar[bool] = True
+    draws_means: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
     alpha: float = number(1.0, low=LEAST)
     beta: float = number(1.0, low=LEAST)
@@ -47,6 +48,9 @@ class BetaThompson(Policy):
             return self._by_tables(rows, wins, horizon).reshape(pulls.shape)
         states, back = np.unique(np.concatenate([rows, wins], axis=-1), axis=0, return_inverse=True)
         return self._by_quadrature(*np.split(states, 2, axis=-1))[back.reshape(-1)].reshape(pulls.shape)
+
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
+        return leads_within(share, arms, self.alpha + sums, self.beta + pulls - sums)
 
     def _by_quadrature(self, pulls: Ints, wins: Ints) -> Floats:
         return highest_beta(np.add(self.alpha, wins, dtype=np.float64), self.beta + (pulls - wins).astype(np.float64))

@@ -52,7 +52,7 @@ class ExploreThenCommit(Policy):
             return self._by_totals(history)
         if self.ties == "random" and history.conditions.changes:
             return None  # the log does not show which of equals it drew
-        known, (pulls, sums) = history.known, history.totals(np.arange(history.horizon))
+        known, (pulls, sums) = history.known, history.totals(np.arange(history.length))
         best = super().free_chances(known, pulls[..., known, :], sums[..., known, :], history.horizon)
         first = np.argmax(history.prescribed == FREE, axis=-1)[..., None]
         kept = np.take_along_axis(best, first[..., None], axis=-2)

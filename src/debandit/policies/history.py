@@ -36,30 +36,40 @@ class History:
     arm_count: int
     asked: Ints | None = None  # (n,) rounds, counted from 0, in rising order; None: all
     conditions: Conditions = ALONE
+    planned: int = 0  # for how many rounds the rule was made, if not for as many as there are
 
-    def under(self, conditions: Conditions) -> Self:
+    def under(self, conditions: Conditions, planned: int = 0) -> Self:
         """The same rounds as a rule sees them under some conditions."""
-        return replace(self, conditions=conditions)
+        return replace(self, conditions=conditions, planned=planned)
+
+    def at(self, rounds: Ints) -> Self:
+        """The same where it is asked about these rounds."""
+        return replace(self, asked=rounds)
+
+    @property
+    def length(self) -> int:
+        """The number of rounds."""
+        return int(self.arms.shape[-1])
 
     @property
     def horizon(self) -> int:
-        """The number of rounds."""
-        return int(self.arms.shape[-1])
+        """The number of rounds for which the rule was made."""
+        return self.planned or self.length
 
     @cached_property
     def rounds(self) -> Ints:
         """The asked rounds."""
-        return np.arange(self.horizon) if self.asked is None else self.asked
+        return np.arange(self.length) if self.asked is None else self.asked
 
     @cached_property
     def known(self) -> Ints:
         """The number of rounds that the rule has heard of before each round, of shape (T,)."""
-        return self.conditions.known(self.horizon)
+        return self.conditions.known(self.length)
 
     @cached_property
     def prescribed(self) -> Ints:
         """The arm that must be pulled in each round, or FREE, or UNIFORM, of shape (..., T)."""
-        early = np.arange(min(self.horizon, self.conditions.settled(self.arm_count)))
+        early = np.arange(min(self.length, self.conditions.settled(self.arm_count)))
         pulls, sums = self.totals(early)
         heard = pulls[..., self.known[early], :], sums[..., self.known[early], :]
         prescribed = np.full(self.arms.shape, FREE)
@@ -107,7 +117,7 @@ class History:
     @property
     def paths(self) -> tuple[Ints, Floats]:
         """Arms and rewards of shape (logs, T)."""
-        return self.arms.reshape(-1, self.horizon), self.rewards.reshape(-1, self.horizon)
+        return self.arms.reshape(-1, self.length), self.rewards.reshape(-1, self.length)
 
     @cached_property
     def _heard(self) -> tuple[Ints, Floats]:
@@ -120,7 +130,7 @@ class History:
         paths, values = self.paths
         shape = (len(paths), len(moments) + 1, self.arm_count)
         parts, starts = np.zeros((2, int(np.prod(shape)))), np.arange(len(paths))[:, None] * shape[1]
-        for piece in in_pieces(self.horizon):
+        for piece in in_pieces(self.length):
             step = np.searchsorted(moments, np.arange(piece.start, piece.stop), side="right")  # who first knows of it
             cell = ((starts + step) * self.arm_count + paths[:, piece]).ravel()
             np.add.at(parts[0], cell, 1.0)

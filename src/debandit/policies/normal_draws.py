@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from debandit.engine.data import Floats
+from debandit.engine.data import Floats, Ints
 from debandit.policies.panels import by_panels, common_panels, highest, nodes_of
 
 OFFSETS = np.linspace(-8.5, 8.5, 7)  # in standard deviations; a draw is farther out with probability 2e-17
@@ -14,6 +14,16 @@ def highest_draw(location: Floats, width: Floats) -> Floats:
     arm_count = location.shape[-1]
     chances = highest_of_two_normals if arm_count == 2 else highest_normal
     return chances(location.reshape(-1, arm_count), width.reshape(-1, arm_count)).reshape(location.shape)
+
+
+def leads_within(share: float, arms: Ints, location: Floats, width: Floats) -> Floats:
+    """P(no normal draw is higher than that of the given arm by more than a share of it), for every row of arms.
+
+    That is the chance of the arm to be the highest if its draws were larger by this share; 0 for one around 0 or below.
+    """
+    larger = np.where(np.arange(location.shape[-1]) == arms[:, None], 1 + share, 1.0)
+    chances = np.take_along_axis(highest_draw(location * larger, width * larger), arms[:, None], axis=-1)
+    return np.where(np.take_along_axis(location, arms[:, None], axis=-1) > 0, chances, 0.0)[:, 0]
 
 
 def highest_of_two_normals(location: Floats, width: Floats) -> Floats:

@@ -36,6 +36,7 @@ class Policy(ABC):
     two_arms: ClassVar[bool] = False  # likewise for two arms only
     knows_arms: ClassVar[bool] = False  # it has parameters for each arm, and is asked about all arms or none
     randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
+    draws_means: ClassVar[bool] = False  # its chances are those of an arm to be the best, given what it has heard of
 
     def __post_init__(self) -> None:
         check_fields(self, self.name)
@@ -81,8 +82,19 @@ class Policy(ABC):
         """The rule in batches that have these arms (batches, arms); it must be batched."""
         return self
 
-    def in_batches(self, log: ExperimentLog) -> "Policy":
-        """The rule with the log's batches."""
+    def planned(self, rounds: int) -> int:
+        """How many rounds an experiment might have had that ended after this many."""
+        return rounds
+
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
+        """P(no mean is higher than that of arms (n,) by more than a share of it), for totals (n, K); of shape (n,).
+
+        For rules that draw the arms' means.
+        """
+        raise cannot_say(self)
+
+    def in_batches(self, log: ExperimentLog, rounds: int = 0) -> "Policy":
+        """The rule with the log's batches, and further ones if it is planned for more rounds."""
         if log.batch_sizes is not None:
             what = f"the log has batches, but {self.name} hears of every reward at once"
             left_out = "--batch or --batch-by" if log.batches is None else "--batch"
@@ -140,15 +152,24 @@ class Policy(ABC):
         return _index_scores(self.rule(pulls.shape[-1], horizon), t, pulls, sums)
 
     def replay(self, history: History) -> Replay | None:
-        """How likely it was to choose each arm in the asked rounds of logs; None if it cannot say."""
-        seen = history.under(self.conditions(history.arm_count, history.horizon))
+        """How likely it was to choose each arm in the asked rounds of logs; None if it cannot say.
+
+        After the round in which the experiment should have ended no arm was.
+        """
+        planned = self.planned(history.length)
+        seen = history.under(self.conditions(history.arm_count, planned), planned)
         with np.errstate(invalid="ignore", divide="ignore"):  # an arm may lack pulls where the choice is prescribed
             answer = self.core.answer(seen)
         if answer is None:
             return None
-        begun = seen.conditions.begun(history.horizon)[seen.rounds]
+        begun = seen.conditions.begun(history.length)[seen.rounds]
         chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds], begun)
         scored = seen.free[..., None] & (not seen.conditions.changes)
+        if seen.conditions.decides:
+            from debandit.policies.courses import under_decisions
+
+            chances, undecided = under_decisions(self, history, chances)
+            scored &= undecided[..., None]
         return Replay(chances, np.broadcast_to(np.where(scored, answer.scores, np.nan), chances.shape))
 
     def answer(self, history: History) -> Replay | None:
@@ -245,7 +266,7 @@ def certain(arms: Ints, arm_count: int) -> Floats:
 
 def _index_chances(rule: RuleData, t: Rounds, pulls: Ints, sums: Floats) -> Floats:
     """The chances (..., K) where the choice is free, in rounds t."""
-    location, width = _location_and_width(rule, pulls, sums)
+    location, width = location_and_width(rule, pulls, sums)
     chances = highest_draw(location, width) if rule.noisy else winners(_scores(rule, t, location, width), rule.ties)
     if rule.explore is not None:
         explore = rule.explore(np.asarray(t))[..., None]
@@ -255,11 +276,11 @@ def _index_chances(rule: RuleData, t: Rounds, pulls: Ints, sums: Floats) -> Floa
 
 def _index_scores(rule: RuleData, t: Rounds, pulls: Ints, sums: Floats) -> Floats:
     """The scores (..., K) whose highest wins; NaN where the choice goes by draws."""
-    scores = _scores(rule, t, *_location_and_width(rule, pulls, sums))
+    scores = _scores(rule, t, *location_and_width(rule, pulls, sums))
     return np.full(scores.shape, np.nan) if rule.noisy else scores
 
 
-def _location_and_width(rule: RuleData, pulls: Ints, sums: Floats) -> tuple[Floats, Floats]:
+def location_and_width(rule: RuleData, pulls: Ints, sums: Floats) -> tuple[Floats, Floats]:
     """The order of operations is that of the compiled loop, so that ties are the same ties."""
     weight = pulls + rule.prior_pulls
     location: Floats = np.divide(sums + rule.prior_sum, weight, out=np.zeros(sums.shape), where=weight > 0)

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from debandit.checks import choice, number, whole
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import RuleData, inverse_root, rule_data
-from debandit.policies.policy import Policy
+from debandit.engine.data import Floats, Ints, RuleData, inverse_root, rule_data
+from debandit.policies.normal_draws import leads_within
+from debandit.policies.policy import Policy, location_and_width
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class ThompsonSampling(Policy):
 
     name: ClassVar[str] = "thompson"
     randomised: ClassVar[bool] = True
+    draws_means: ClassVar[bool] = True
     prior_mean: float = number(0.0)
     prior_sd: float = number(1.0, low=1e-100)
     noise_sd: float = number(1.0, low=1e-100)
@@ -47,3 +49,6 @@ class ThompsonSampling(Policy):
             width=lambda pulls: self.noise_sd * inverse_root(pulls, prior_pulls),
             noisy=True,
         )
+
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
+        return leads_within(share, arms, *location_and_width(self.rule(pulls.shape[-1], 0), pulls, sums))

@@ -5,6 +5,7 @@ needs no rewards, batches say of which rewards the rule has heard, and chances a
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -82,8 +83,11 @@ class Wrapper(Policy):
     def among(self, available: NDArray[np.bool_]) -> Policy:
         return replace(self, policy=self.policy.among(available))  # type: ignore[type-var]  # subclasses are dataclasses
 
-    def in_batches(self, log: ExperimentLog) -> Policy:
-        return replace(self, policy=self.policy.in_batches(log))  # type: ignore[type-var]  # subclasses are dataclasses
+    def planned(self, rounds: int) -> int:
+        return self.policy.planned(rounds)
+
+    def in_batches(self, log: ExperimentLog, rounds: int = 0) -> Policy:
+        return replace(self, policy=self.policy.in_batches(log, rounds))  # type: ignore[type-var]  # subclasses are dataclasses
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return self.core.rule(arm_count, horizon)
@@ -121,14 +125,15 @@ class Batched(Wrapper):
             object.__setattr__(self, "size", tuple(int(n) for n in sizes) if several else int(sizes[0]))
         super().__post_init__()
 
-    def in_batches(self, log: ExperimentLog) -> Policy:
+    def in_batches(self, log: ExperimentLog, rounds: int = 0) -> Policy:
         if self.size is None and log.batch_sizes is None:
             raise _no_batches()
-        if log.batch_sizes is not None and self.size not in (None, log.batch_sizes):
+        sizes = None if log.batch_sizes is None else _continued(log.batch_sizes, rounds)
+        if sizes is not None and self.size not in (None, sizes):
             raise InputError(
                 "both the rule and the log have batches", where="policy", remedy=f"Write {self.name}(RULE)."
             )
-        return replace(self, size=log.batch_sizes if self.size is None else self.size)
+        return replace(self, size=sizes if self.size is None else self.size)
 
     def among(self, available: NDArray[np.bool_]) -> Policy:
         if available.all():
@@ -165,10 +170,18 @@ class PartlyAvailable(Batched):
         return Batched(self.policy, self.size).among(available)
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
-        return super().around(conditions, arm_count, horizon)._replace(available=np.array(self.available))
+        conditions = super().around(conditions, arm_count, horizon)
+        further = [self.available[-1]] * (len(conditions.ends) - len(self.available))  # as in the log's last batch
+        return conditions._replace(available=np.array([*self.available, *further]))
 
     def __str__(self) -> str:
         return str(Batched(self.policy, self.size))
+
+
+def _continued(sizes: tuple[int, ...], rounds: int) -> tuple[int, ...]:
+    """The log's batches, and as many of its most frequent size as it takes to have this many rounds."""
+    lacking, usual = max(rounds - sum(sizes), 0), Counter(sizes).most_common(1)[0][0]
+    return sizes + (usual,) * -(-lacking // usual)
 
 
 def _no_batches() -> InputError:
