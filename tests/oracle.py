@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 
 class Rule(NamedTuple):
@@ -354,6 +354,8 @@ class Wrapping(NamedTuple):
     late_batches: int = 0  # ... or this many batches
     gate: tuple = ()  # pulls and successes of every arm that must be known before the rule is asked
     draws: int = 0  # the chances of a batch are the shares of this many draws
+    commit: tuple = ()  # by what it is decided that an arm gets everything, and the threshold
+    stop: tuple = ()  # by what it is decided that the experiment ends, and the threshold
 
 
 def dealing(chances, count, rng):
@@ -406,7 +408,7 @@ def dropping(below):
 
 
 def changed_chances(rule, wrapping, known, pulls, sums, begun, rng):
-    """The chances of all arms after the changes; those of two arms follow from that of the second."""
+    """The chances of all arms before and after the changes; those of two arms follow from that of the second."""
     if rule.chances:
         chances = list(rule.chances(known, pulls, sums))
     else:
@@ -416,9 +418,37 @@ def changed_chances(rule, wrapping, known, pulls, sums, begun, rng):
     if wrapping.draws:
         best = rng.choice(len(chances), p=chances, size=wrapping.draws)
         chances = [float(np.mean(best == arm)) for arm in range(len(chances))]
+    own = chances
     for change in wrapping.changes:
         chances = change(chances, begun + 1)
-    return chances
+    return own, chances
+
+
+def leads_within(share, leader, pulls, sums):
+    """P(no Beta(1 + s, 1 + n - s) draw is higher than the leader's by more than a share of it), on a fine grid."""
+    draws = [stats.beta(1 + s, 1 + n - s) for n, s in zip(pulls, sums, strict=True)]
+    b = draws[leader].ppf((np.arange(2000) + 0.5) / 2000)
+    others = [each.cdf(np.minimum(b * (1 + share), 1)) for k, each in enumerate(draws) if k != leader]
+    return float(np.prod(others, axis=0).mean())
+
+
+def favoured(decision, own, chances, pulls, sums):
+    """The arm in whose favour it is decided; None: it is not. Without chances only failures are counted."""
+    by, threshold = decision
+    if by == "failures":
+        failed = [n - s >= threshold for n, s in zip(pulls, sums, strict=True)]
+        means = [s / n if n else -1.0 for n, s in zip(pulls, sums, strict=True)]
+        left = [k for k in range(len(pulls)) if not failed[k]] or list(range(len(pulls)))
+        return max(left, key=lambda k: (means[k], -k)) if any(failed) else None
+    if own is None:
+        return None
+    if by == "share":
+        best = first_best(chances)
+        return best if chances[best] >= threshold else None
+    best = first_best(own)
+    if by == "probability":
+        return best if own[best] >= threshold else None
+    return best if leads_within(threshold, best, pulls, sums) >= 0.95 else None
 
 
 def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Callable, rng, arm_of=None):
@@ -427,7 +457,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
     `reward_of(t, arm)` is the reward. With `arm_of(t)` that arm is pulled, whatever is chosen.
     """
     pulls, known_pulls, known_sums = [0] * arms, [0] * arms, [0.0] * arms
-    made, known, hand, shares = [], 0, [], {}
+    made, known, hand, shares, held = [], 0, [], {}, None
     chosen, rewards, own = [], [], []
     rule.begin(arms)
     for t in range(horizon):
@@ -439,12 +469,28 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             rule.learn(which, reward)
             known += 1
         lacking = [k for k in range(arms) if pulls[k] < rule.opening]
+        closed = wrapping.gate and (min(known_pulls) < wrapping.gate[0] or min(known_sums) < wrapping.gate[1])
+        if t == begun and (wrapping.commit or wrapping.stop):
+            forced = t < wrapping.turns * arms or t < wrapping.uniform or closed or lacking
+            forced = forced or any(n < rule.opening for n in known_pulls)
+            both = None, None
+            if not forced and {*wrapping.commit, *wrapping.stop} & {"share", "probability", "value"}:
+                both = changed_chances(rule, wrapping, known, known_pulls, known_sums, begun, rng)
+                shares[begun] = both[1]
+            if wrapping.commit and held is None:
+                held = favoured(wrapping.commit, *both, known_pulls, known_sums)
+            if held is not None and both[1] is not None:
+                both = both[0], [float(k == held) for k in range(arms)]
+            if wrapping.stop and favoured(wrapping.stop, *both, known_pulls, known_sums) is not None:
+                break
         own.append(False)
-        if t < wrapping.turns * arms:
+        if held is not None:
+            arm = held
+        elif t < wrapping.turns * arms:
             arm = t % arms
         elif t < wrapping.uniform:
             arm = int(rng.integers(arms))
-        elif wrapping.gate and (min(known_pulls) < wrapping.gate[0] or min(known_sums) < wrapping.gate[1]):
+        elif closed:
             if wrapping.quota and not hand:
                 hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
             arm = hand.pop() if wrapping.quota else int(rng.integers(arms))
@@ -458,7 +504,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
                 arm = hand.pop()
             elif wrapping.changes or wrapping.quota or wrapping.draws:
                 if begun not in shares:  # once for each batch
-                    shares[begun] = changed_chances(rule, wrapping, known, known_pulls, known_sums, begun, rng)
+                    shares[begun] = changed_chances(rule, wrapping, known, known_pulls, known_sums, begun, rng)[1]
                 chances, left = shares[begun], wrapping.size - t % wrapping.size
                 hand = dealing(chances, left if wrapping.quota else 1, rng)
                 arm = hand.pop()

@@ -17,7 +17,7 @@ from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausib
 from debandit.engine.changes import changed
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints
-from debandit.engine.decisions import UNDECIDED, Known, Logged, committed
+from debandit.engine.decisions import EITHER, UNDECIDED, Known, Logged, committed
 from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.errors import shorten
 from debandit.log import ExperimentLog
@@ -128,6 +128,7 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     if conditions.decides:
         free = ~uniform & (prescribed.sum(axis=1) == 0)
         taken = np.where((counts > 0).sum(axis=1) == 1, np.argmax(counts, axis=1), UNDECIDED)
+        taken[total:] = EITHER
         moments = Logged(Known(before, heard, own, chances, present), free, taken, conditions.draws)
         held, over, undecided = moments.course(conditions.commits, conditions.stops, policy.core)
         chances, own = (np.where(over[:, None], 0.0, committed(held, each, present)) for each in (chances, own))

@@ -128,7 +128,7 @@ class Logged(NamedTuple):
 
     known: Known
     free: Which  # (n,) those at which the next choice is the rule's own
-    taken: Ints  # (n,) the arm that got all of the following batch; UNDECIDED: several, or the log ends there
+    taken: Ints  # (n,) the arm that got all of the following batch; UNDECIDED: several; EITHER: the log ends there
     draws: int = 0  # the rule's chances were the shares of this many draws, so that they are not known exactly
 
     def course(self, commits: Decision | None, stops: Decision | None, rule: Leading) -> tuple[Ints, Which, str]:
@@ -136,8 +136,7 @@ class Logged(NamedTuple):
         decided, arm, _ = self._first(commits, rule, self.taken)
         held = np.where(np.arange(len(self.free)) >= decided, arm, UNDECIDED)
         under = self._replace(known=self.known.under(held))
-        last = np.arange(len(held)) == len(held) - 1
-        end, _, lacking = under._first(stops, rule, np.where(last, EITHER, UNDECIDED))
+        end, _, lacking = under._first(stops, rule, np.where(self.taken == EITHER, EITHER, UNDECIDED))
         return held, np.arange(len(held)) >= end, lacking
 
     def _first(self, decision: Decision | None, rule: Leading, follows: Ints) -> tuple[int, int, str]:

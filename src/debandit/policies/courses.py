@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.data import Floats, Ints
-from debandit.engine.decisions import UNDECIDED, Known, Logged, committed
+from debandit.engine.decisions import EITHER, UNDECIDED, Known, Logged, committed
 from debandit.log import LoggedRounds
 from debandit.policies.history import History
 from debandit.policies.policy import Policy
@@ -30,8 +30,8 @@ def under_decisions(policy: Policy, history: History, chances: Floats) -> tuple[
     return chances, ~over & (held == UNDECIDED)
 
 
-def course(policy: Policy, log: History) -> Course:
-    """The decisions along the rounds of one log."""
+def course(policy: Policy, log: History, *, ended: bool = False) -> Course:
+    """The decisions along the rounds of one log; if it has `ended`, its last round is one that was not."""
     planned = policy.planned(log.length)
     conditions = policy.conditions(log.arm_count, planned)
     batch = conditions.batch(log.length)
@@ -44,6 +44,7 @@ def course(policy: Policy, log: History) -> Course:
         own, chances = answer.chances, conditions.planned(answer.chances, seen.prescribed[firsts], firsts)
     made = np.diff(log.totals(np.append(firsts, log.length))[0], axis=0)
     taken = np.where((made > 0).sum(axis=1) == 1, np.argmax(made, axis=1), UNDECIDED)
+    taken[-1] = EITHER if ended else taken[-1]
     moments = Logged(Known(seen.pulls, seen.sums, own, chances), seen.free, taken, conditions.draws)
     held, over, undecided = moments.course(conditions.commits, conditions.stops, policy.core)
     place = np.searchsorted(firsts, np.arange(log.length), side="right") - 1
@@ -56,5 +57,5 @@ def early_end(policy: Policy, rounds: LoggedRounds, arm_count: int) -> str:
     if policy.planned(horizon) == horizon:
         return ""
     one_more = History(np.append(rounds.arms, 0), np.append(rounds.rewards, 0.0), arm_count)
-    found = course(policy, one_more)
+    found = course(policy, one_more, ended=True)
     return "" if found.over[-1] else found.undecided
