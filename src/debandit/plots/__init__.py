@@ -73,7 +73,7 @@ KINDS = {
         "dots",
         "bias",
         ("rmse", "coverage"),
-        "Bias and RMSE of the estimates, in the units of the rewards, and how often their 95 % intervals cover the truth; "
+        "Bias and RMSE of the estimates, in the units of the rewards, and how often their intervals cover the truth; "
         "bars are ± 1.96 standard errors. A method without a point for an arm has no estimate of it, or no interval.",
     ),
     "accuracy": Kind(

@@ -1,4 +1,4 @@
-"""A row for each setting and a point with its bar for each method, or a row for each method and a point for each arm."""
+"""Points with bars: a row for each setting with a point for each method, or one for each method with all arms."""
 
 import math
 from collections.abc import Iterator

@@ -143,7 +143,9 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
     known = KNOWN | {method: OTHERS[method] for method in others if method in OTHERS}
     unknown = [method for method in others if method not in known]
     spare = zip(cycle(SPARE_COLOURS), cycle(SPARE_SHAPES), cycle(SPARE_DASHES), strict=False)
-    return known | {m: Look(NAMES.get(m, m), f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)}
+    return known | {
+        m: Look(NAMES.get(m, m), f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)
+    }
 
 
 def method_channels(frame: pd.DataFrame) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:

@@ -86,8 +86,15 @@ def _quoted(task: Task) -> Found:
 def _simulated(task: Task) -> Found:
     """What `debias` says of each experiment; where limits are simulated, it takes a fraction of a second for each."""
     runs, cell = task.experiments, task.cell
-    logs, asked = [runs.log(i) for i in range(len(runs.pulls))], {"runs": cell.runs, "seed": task.seed}
-    found = debias_all(logs, cell.policy, unseen=cell.unseen, force=True, threads=task.threads, **asked)
+    found = debias_all(
+        [runs.log(i) for i in range(len(runs.pulls))],
+        cell.policy,
+        runs=cell.runs,
+        seed=task.seed,
+        unseen=cell.unseen,
+        force=True,
+        threads=task.threads,
+    )
     limits = np.array([limits_of(result) for result in found])
     return unsaid(np.array([result.quoted for result in found]), limits[:, 0], limits[:, 1])
 
@@ -160,10 +167,10 @@ def _batch_weighted(task: Task) -> Found:
 def _batched_ols(task: Task) -> Found:
     """Differences to the first arm, one experiment after the other; NaN where they are refused."""
     runs, found = task.experiments, np.full((4, *task.experiments.pulls.shape), np.nan)
-    asked = {"control": "1", "alpha": 1 - LEVEL, "seed": task.seed}
     for i in range(len(runs.pulls)):
         with contextlib.suppress(Refused):
-            found[:, i] = estimators.batched_ols(runs.log(i), runs.policy, **asked)[:4]
+            told = estimators.batched_ols(runs.log(i), runs.policy, control="1", alpha=1 - LEVEL, seed=task.seed)
+            found[:, i] = told[:4]
     return Found(*found)
 
 
@@ -235,7 +242,8 @@ def check_rival(method: str, cell: "Cell", where: str) -> None:
         raise InputError(
             f"{method} needs a rule without randomness, and {policy} draws its choices", where=where, remedy=remedy
         )
-    if method in (BATCH_WEIGHTED, "batched_ols") and not len(policy.conditions(cell.world.arm_count, cell.horizon).ends):
+    batches = policy.conditions(cell.world.arm_count, cell.horizon).ends
+    if method in (BATCH_WEIGHTED, "batched_ols") and not len(batches):
         raise InputError(
             f"{method} needs a rule with batches, such as batched({policy}, size=20)", where=where, remedy=remedy
         )
