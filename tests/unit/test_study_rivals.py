@@ -56,6 +56,14 @@ def test_differences_are_those_of_compare():
         np.testing.assert_allclose(ours[parts][:, known, 1], theirs[parts][:, known, -1], rtol=1e-9)
 
 
+def test_chunks_without_any_limits_have_the_same_quantities():
+    """Where every batch belongs to one arm, batched OLS refuses all; such chunks must be added up with others."""
+    given = task(dataclasses.replace(CELL, policy=db.Batched(db.UCB(), size=20)), runs=3)
+    found = measured("batched_ols", given)
+    assert list(found) == list(measured("naive", given))
+    assert all(np.isnan(values).all() for values in found.values())
+
+
 def test_a_difference_is_judged_by_the_difference():
     cell = dataclasses.replace(CELL, methods=("naive", "naive_difference"), experiments=400)
     rows = db.Study("differences", (cell,), seed=5).run().rows

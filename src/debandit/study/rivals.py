@@ -224,9 +224,9 @@ def measured(method: str, task: Task) -> dict[str, Floats]:
     """The estimates, whether the interval covers the truth and how wide it is, of shape (experiments, arms)."""
     found, truths = FOUND[method](task), truths_of(method, task.cell)
     values: dict[str, Any] = {"estimate": found.estimate}
-    known = ~np.isnan(found.low)
-    if not known.any():
+    if method == RAO_BLACKWELL:  # it alone has no interval; others may have none for some experiments
         return values
+    known = ~np.isnan(found.low)
     covered = np.where(known, (found.low <= truths) & (truths <= found.high), np.nan)
     return values | {"covered": covered, "limits_width": np.where(known, found.high - found.low, np.nan)}
 
