@@ -68,6 +68,7 @@ WINS = [np.repeat([1.0, 0.0], [9, 21]), np.repeat([1.0, 0.0], [18, 12]), np.repe
 
 WORLDS = {
     "normal": db.worlds.Normal(means=[1.0, 1.5, 1.2], sds=[1.0, 0.5, 2.0]),
+    "uniform": db.worlds.UniformRewards(means=[1.0, 1.5, 1.2], half_widths=[1.0, 0.5, 2.0]),
     "bernoulli": db.worlds.Bernoulli(means=[0.3, 0.6, 0.5]),
     "empirical": db.worlds.Empirical(SKEWED),
     "empirical-binary": db.worlds.Empirical(WINS),

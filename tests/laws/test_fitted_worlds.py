@@ -1,4 +1,4 @@
-"""What is true of the worlds smoothed and jeffreys, and controls that must break it."""
+"""What is true of the worlds uniform, smoothed and jeffreys, and controls that must break it."""
 
 import numpy as np
 import oracle
@@ -41,6 +41,18 @@ def test_moments_of_the_smoothed_world(arm):
     if n > 1:
         normal, efron = 3 * v**2, SAMPLES[arm].var() ** 2 * (e**4).mean()  # control: the law is neither of these
         assert np.abs(z_scores(values[3] - np.array([normal, efron]), errors[3])).min() > 2 * Z
+
+
+@pytest.mark.parametrize("arm", [0, 1])
+def test_moments_of_uniform_rewards(arm):
+    """0, h^2 / 3, 0 and h^4 / 5 within h of the mean, which they nearly reach."""
+    world, h = db.worlds.UniformRewards([0.5, 1.0], [1.0, 3.0]), (1.0, 3.0)[arm]
+    rewards = drawn(world, arm)
+    values, errors = moments(rewards)
+    assert np.abs(z_scores(values - [0, h**2 / 3, 0, h**4 / 5], errors)).max() < Z
+    assert 0.9999 * h < np.abs(rewards).max() <= h * (1 + 1e-12)
+    lying = values - [0.01 * h, 1.02 * h**2 / 3, 0, 3 * (h**2 / 3) ** 2]  # control: slightly off, and a normal law's
+    assert np.abs(z_scores(lying, errors))[[0, 1, 3]].min() > 2 * Z
 
 
 def test_a_smoothed_world_without_noise_is_the_empirical_one():

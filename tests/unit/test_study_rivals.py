@@ -14,6 +14,7 @@ from debandit.study.methods import check_method
 from debandit.study.rivals import FOUND, RIVALS, Task, measured
 
 NORMAL, BERNOULLI = db.worlds.Normal([1, 1.5], [1, 1]), db.worlds.Bernoulli([0.3, 0.6])
+UNIFORM = db.worlds.UniformRewards([1, 1.5], [1, 2])
 BATCHED = "batched(epsilon_greedy(epsilon=0.4), size=20)"
 CELL = Cell("some", db.policies.as_policy(BATCHED), NORMAL, 60, ("naive", "quoted"), experiments=30, runs=100)
 WITHOUT_WORLDS = ("naive", "ipw", "aipw", "aw_aipw", "aw_aipw_two_point", "batch_weighted", "confidence_sequence")
@@ -24,18 +25,56 @@ def task(cell, seed=4, runs=12):
     return Task(experiments, cell, seed, 1)
 
 
-@pytest.mark.parametrize("world", [NORMAL, BERNOULLI], ids=["normal", "bernoulli"])
+def compared_rows(logs, method, quantity):
+    """What compare says of logs, as arrays (estimate, se, low and high; logs; arms)."""
+    rows = [[row for row in log if (row["method"], row["quantity"]) == (method, quantity)] for log in logs]
+    keys = ("estimate", "se", "low", "high")
+    return np.array([[[row[key] for row in log] for log in rows] for key in keys], dtype=float)
+
+
+@pytest.mark.parametrize("world", [NORMAL, BERNOULLI, UNIFORM], ids=["normal", "bernoulli", "uniform"])
 def test_figures_are_those_of_compare(world):
     given = task(dataclasses.replace(CELL, world=world))
-    compared = [db.compare(given.experiments.log(i), BATCHED, runs=50).rows() for i in range(12)]
-    for method in WITHOUT_WORLDS if world.binary else WITHOUT_WORLDS[:-1]:
-        ours = np.array(FOUND[method](given))  # (estimate, se, low and high; experiments; arms)
-        rows = [[row for row in log if row["method"] == method] for log in compared]
-        keys = ("estimate", "se", "low", "high")
-        theirs = np.array([[[row[key] for row in log] for log in rows] for key in keys], dtype=float)
+    logs = [given.experiments.log(i) for i in range(12)]
+    compared = [db.compare(log, BATCHED, runs=50, support=world.support).rows() for log in logs]
+    for method in WITHOUT_WORLDS[: -1 if world is NORMAL else None]:
+        theirs = compared_rows(compared, method, "mean")
         known = np.isfinite(theirs[0])  # compare says nothing of arms that no free choice has pulled
         assert known.any()
-        np.testing.assert_allclose(ours[:, known], theirs[:, known], rtol=1e-9)
+        np.testing.assert_allclose(np.array(FOUND[method](given))[:, known], theirs[:, known], rtol=1e-9)
+
+
+def test_differences_are_those_of_compare():
+    given = task(CELL, seed=6)
+    compared = [db.compare(given.experiments.log(i), BATCHED, runs=50, control="1", seed=6).rows() for i in range(12)]
+    for method, name in (("naive_difference", "naive"), ("batched_ols", "batched_ols")):
+        ours, theirs = np.array(FOUND[method](given)), compared_rows(compared, name, "difference")
+        assert np.isnan(ours[0, :, 0]).all()  # the control itself
+        parts = [0, 2, 3] if name == "naive" else [0, 1, 2, 3]  # the study leaves out the se of Welch's
+        known = np.isfinite(theirs[0, :, -1])
+        assert known.sum() >= 3  # some batches have too few pulls for batched OLS
+        np.testing.assert_allclose(ours[parts][:, known, 1], theirs[parts][:, known, -1], rtol=1e-9)
+
+
+def test_chunks_without_any_limits_have_the_same_quantities():
+    """Where every batch belongs to one arm, batched OLS refuses all; such chunks must be added up with others."""
+    given = task(dataclasses.replace(CELL, policy=db.Batched(db.UCB(), size=20)), runs=3)
+    found = measured("batched_ols", given)
+    assert list(found) == list(measured("naive", given))
+    assert all(np.isnan(values).all() for values in found.values())
+
+
+def test_a_difference_is_judged_by_the_difference():
+    cell = dataclasses.replace(CELL, methods=("naive", "naive_difference"), experiments=400)
+    rows = db.Study("differences", (cell,), seed=5).run().rows
+    by = {(row["method"], row["quantity"], row["arm"]): row for row in rows}
+    assert (by["naive", "bias", 2]["truth"], by["naive_difference", "bias", 2]["truth"]) == (1.5, 0.5)
+    apart = by["naive", "bias", 2]["value"] - by["naive", "bias", 1]["value"]
+    assert by["naive_difference", "bias", 2]["value"] == pytest.approx(apart)
+    assert by["naive_difference", "mean", 2]["value"] == pytest.approx(apart + 0.5)
+    assert by["naive_difference", "bias", 1]["n"] == 0
+    assert by["naive_difference", "coverage", 2]["value"] > 0.8
+    assert ("naive_difference", "coverage", 1) not in by
 
 
 def test_intervals_of_quoted_means_are_those_of_debias():
@@ -49,6 +88,20 @@ def test_intervals_of_quoted_means_are_those_of_debias():
             best = result.labels.index(result.winner.arm)
             for ours, arm, leader in zip(found[2:], (result.low, result.high), result.winner[5:], strict=True):
                 np.testing.assert_allclose(ours[i], np.where(np.arange(2) == best, leader, arm))
+
+
+def test_quoted_means_of_long_experiments_are_those_of_debias():
+    """Limits of the best-looking arm are simulated there; the other arms have pooled-t."""
+    cell = dataclasses.replace(CELL, policy=db.UCB(), world=UNIFORM, horizon=320)
+    given = task(cell, runs=2)
+    found, logs = FOUND["quoted"](given), [given.experiments.log(i) for i in range(2)]
+    for i, result in enumerate(db.debias_all(logs, "ucb", runs=100, seed=4)):
+        best = result.labels.index(result.winner.arm)
+        np.testing.assert_array_equal(found.estimate[i], result.quoted)
+        low, high = result.low.copy(), result.high.copy()
+        low[best], high[best] = result.winner.low, result.winner.high
+        np.testing.assert_array_equal((found.low[i], found.high[i]), (low, high))
+        assert low[best] != result.low[best]
 
 
 def test_decorrelation_is_that_of_the_estimator():
@@ -102,8 +155,8 @@ def test_rows_have_coverage_and_rmse():
 
 
 def test_names_are_those_of_compare():
-    """All but the difference, and those that are worlds of a study."""
-    assert set(FOUND) == {method.name for method in METHODS} - {"corrected", "gaussian", "batched_ols"}
+    """All but those that are worlds of a study; the naive difference has a name of its own."""
+    assert set(FOUND) - {"naive_difference"} == {method.name for method in METHODS} - {"corrected", "gaussian"}
     assert check_method("corrected", CELL, "") == "auto"
     assert {"quoted", "rao_blackwell"} < set(RIVALS)
 
@@ -114,7 +167,8 @@ def test_names_are_those_of_compare():
         ("aw_aipw", {"policy": db.UCB()}, "leaves choices to chance"),
         ("rao_blackwell", {}, "without randomness"),
         ("batch_weighted", {"policy": db.UCB()}, "needs a rule with batches"),
-        ("confidence_sequence", {}, "0/1 rewards"),
+        ("batched_ols", {"policy": db.UCB()}, "needs a rule with batches"),
+        ("confidence_sequence", {}, "0/1 or uniform rewards"),
         ("quotd", {}, "no bootstrap world"),
     ],
 )
@@ -199,3 +253,20 @@ def test_the_shipped_study_runs_and_is_drawn(tmp_path):
     svg, png, _ = found.draw(tmp_path)
     assert "Coverage of 95 % intervals" in svg.read_text()
     assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_setting_of_hadad_runs_and_is_drawn(tmp_path):
+    study = db.Study.shipped("hadad").with_settings(experiments=2, runs=4)
+    assert [cell.world.means.tolist() for cell in study.cells] == [[0, 0, 0], [0.9, 1, 1.1], [0.5, 1, 1.5]]
+    assert {cell.horizon for cell in study.cells} == {1000}
+    around = study.cells[0].policy.conditions(3, 1000)
+    assert around.ends.tolist() == list(range(100, 1001, 100))
+    found = study.run(tmp_path)
+    assert {row["method"] for row in found.rows} == {"auto", "gaussian", *FOUND} - {"rao_blackwell"}
+    svg, *_ = found.draw(tmp_path)
+    text = svg.read_text()
+    assert all(words in text for words in ("AW-AIPW, two-point", "Means [0.9, 1, 1.1]", "line at 95 %", "arm 3"))
+    points = marks(found.plot().to_dict(), "point", "place", "legend", "value")
+    drawn = {round(value, 12) for part in points.values() for *_, value in part}
+    shown = [row for row in found.rows if row["quantity"] in ("bias", "rmse", "coverage")]
+    assert drawn == {round(row["value"], 12) for row in shown if row["value"] == row["value"]}

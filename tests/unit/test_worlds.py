@@ -126,6 +126,17 @@ def test_names_and_options():
     np.testing.assert_allclose(world.variances, [0.25 + 0.25, 0])
 
 
+def test_uniform_rewards():
+    world = db.worlds.as_world("uniform(means=[0.5, 1], half_widths=[1, 3])")
+    assert str(world) == "uniform(means=[0.5, 1.0], half_widths=[1.0, 3.0])"
+    np.testing.assert_allclose(world.variances, [1 / 3, 3])
+    assert world.support == (-2, 4)
+    with pytest.raises(db.InputError, match="means and half_widths differ in length"):
+        db.worlds.UniformRewards([0.5, 1], [1, 1, 1])
+    with pytest.raises(db.InputError, match="half_widths must be numbers from 0"):
+        db.worlds.UniformRewards([0.5, 1], [1, -1])
+
+
 def test_unseen_arms():
     log = db.ExperimentLog(["a", "b"] * 10, np.arange(20.0), labels=["a", "b", "c"])
     world = as_bootstrap("smoothed").fit(log, db.worlds.Unseen(1.0, 2.0))

@@ -115,9 +115,8 @@ def _naive_difference(given: Inputs) -> Found:
     return student(_compared(given).naive, np.sqrt(both), degrees, given.settings.level)
 
 
-def _limits(given: Inputs) -> tuple[Floats, Floats]:
+def limits_of(result: Debiased) -> tuple[Floats, Floats]:
     """Those of `debias`; the best-looking arm has limits that know that it was selected, where there are such."""
-    result = given.result
     low, high = result.low.copy(), result.high.copy()
     if result.winner and not np.isnan(result.winner.low):
         best = result.labels.index(result.winner.arm)
@@ -126,7 +125,7 @@ def _limits(given: Inputs) -> tuple[Floats, Floats]:
 
 
 def _ours(given: Inputs, which: str) -> Found:
-    return unsaid(getattr(given.result, which), *_limits(given))
+    return unsaid(getattr(given.result, which), *limits_of(given.result))
 
 
 def _our_difference(given: Inputs, which: str) -> Found:

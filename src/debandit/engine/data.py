@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 Rounds = int | Ints
 Of = Callable[[Ints], Floats]
 
-NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, SMOOTHED, RESIDUALS = range(7)
+NORMAL, BERNOULLI, EMPIRICAL, GAUSSIAN_WEIGHTS, SIGN_WEIGHTS, SMOOTHED, RESIDUALS, UNIFORM = range(8)
 NORMAL_PART = 0.15  # of residuals: the standard deviation of the normal noise that is added to each
 TAPE = 100  # no law: the n-th pull of an arm yields the n-th value of its pool, the last one again if there are no more
 TIES = ("first", "last", "random")  # who wins among equal scores; a rule's data has the index
@@ -30,7 +30,7 @@ class WorldData(NamedTuple):
     kind: int
     means: Floats  # (W * K,) the truth; for Bernoulli arms also the probability
     variances: Floats  # (W * K,) of rewards
-    sds: Floats  # (W * K,) of the normal part (normal and smoothed), or of all (residuals)
+    sds: Floats  # (W * K,) of the normal part (normal and smoothed), or of all (residuals and uniform)
     pool: Floats  # values to draw from (empirical and smoothed) or to weigh (multiplier)
     pool_start: Ints  # (W * K + 1,), or of residuals (0,): all arms of all worlds draw from the same
 

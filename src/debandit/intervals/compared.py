@@ -235,7 +235,7 @@ def wald_lift(
 
     For positive means only; a mean of 0 has no logarithm, so its arm has no limits.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         relative = np.where(means > 0, errors / means, np.nan)
         error, ratio = np.hypot(relative, _of(relative, control)), means / _of(means, control)
         limits = Limits(ratio * np.exp(-z_low * error) - 1, ratio * np.exp(z_high * error) - 1)

@@ -69,6 +69,13 @@ KINDS = {
         "bars are ± 1.96 standard errors, cut off where they leave the panel. The methods are drawn a little beside "
         "each other.",
     ),
+    "methods by arm": Kind(
+        "dots",
+        "bias",
+        ("rmse", "coverage"),
+        "Bias and RMSE of the estimates, in the units of the rewards, and how often their intervals cover the truth; "
+        "bars are ± 1.96 standard errors. A method without a point for an arm has no estimate of it, or no interval.",
+    ),
     "accuracy": Kind(
         "dots",
         "bias_index",

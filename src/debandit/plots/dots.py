@@ -1,4 +1,4 @@
-"""A row for each setting and a point with its bar for each method: biases, accuracy and coverage."""
+"""Points with bars: a row for each setting with a point for each method, or one for each method with all arms."""
 
 import math
 from collections.abc import Iterator
@@ -35,6 +35,13 @@ COVERAGE = {
 }
 
 
+BY_ARM = {
+    "bias": Words("Bias", "estimate - truth; line at 0", 0.0),
+    "rmse": Words("RMSE", "in units of the rewards", 0.0, 0.0),
+    "coverage": Words("Coverage of 95 % intervals", "share; line at 95 %", 0.95, 0.0, 1.0),
+}
+
+
 def biases(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
     """A block for each kind of world, whose biases are of a size; in it a panel for each arm."""
     frame = with_bars(frame.assign(family=frame["world"].str.partition("(")[0]), SURE)
@@ -51,19 +58,27 @@ def _panel_of_arm(part: pd.DataFrame, width: float, first: bool, group: pd.DataF
     return _panel(part, width, first, Words(part["name"].iloc[0], "bias", 0.0), group, frame)
 
 
+def methods_by_arm(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
+    """A block for each setting, in it a panel for each quantity: a row for each method, a point for each arm."""
+    named = _with_places(frame, frame["legend"])
+    named = named.assign(world=frame["label"], method=frame["name"], legend=frame["name"])
+    rank = named["quantity"].map(list(BY_ARM).index)
+    return _blocks(named.assign(rank=rank).sort_values("rank", kind="stable"), BY_ARM)
+
+
 def accuracy(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
     """The bias that methods leave, and their error."""
-    return _averages(frame, ACCURACY)
+    return _blocks(_with_places(frame, frame["label"]), ACCURACY)
 
 
 def coverage(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
     """How often intervals cover the truth."""
-    return _averages(frame, COVERAGE)
+    return _blocks(_with_places(frame, frame["label"]), COVERAGE)
 
 
-def _averages(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HConcatChart]:
-    """A block for each way to group the settings; a row for each group and a panel for each quantity."""
-    frame = _with_places(with_bars(frame, SURE), frame["label"])
+def _blocks(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HConcatChart]:
+    """A block for each world, or way to group the settings; in it a panel for each quantity."""
+    frame = with_bars(frame, SURE)
     least, most = (frame["quantity"].map({key: getattr(each, end) for key, each in words.items()}) for end in ENDS)
     frame = frame.assign(low=frame["low"].clip(lower=least), high=frame["high"].clip(upper=most))
     for group in parts(frame, "world"):
@@ -71,7 +86,7 @@ def _averages(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HCon
         def draw(part: pd.DataFrame, width: float, first: bool, group: pd.DataFrame = group) -> Panel:
             return _panel(part, width, first, words[part["quantity"].iloc[0]], group, frame)
 
-        yield from block(group["world"].iloc[0], parts(group, "quantity"), 2, draw, margin=LABELS)
+        yield from block(group["world"].iloc[0], parts(group, "quantity"), len(words), draw, margin=LABELS)
 
 
 def _panel(

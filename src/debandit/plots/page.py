@@ -38,13 +38,27 @@ KNOWN = {
     "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
     "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
 }
-# never beside the methods above, and so they may look like them
-INTERVALS = {
+# what others are called, where their name says too little; they take the looks that are left
+NAMES = {
+    "aw_aipw": "AW-AIPW, constant",
+    "aw_aipw_two_point": "AW-AIPW, two-point",
+    "w_decorrelation": "W-decorrelation",
+    "batch_weighted": "batch-weighted",
+    "confidence_sequence": "confidence sequence",
+    "rao_blackwell": "Rao-Blackwell",
+    "naive_difference": "naive, minus arm 1 (Welch)",
+    "batched_ols": "batched OLS, minus arm 1",
+}
+# intervals, and arms where these are told apart: never beside the methods above, and so they may look like them
+OTHERS = {
     "wald": Look("wald", "Wald", "#000000", "circle", (1, 0)),
     "moderated-t": Look("plain t (moderated-t)", "Plain t", "#0072B2", "square", (7, 3)),
     "pooled-t": Look("pooled-t", "Pooled t", "#D55E00", "triangle-up", (2, 2)),
     "two-part": Look("two-part", "Two-part", "#009E73", "diamond", (12, 3, 2, 3)),
     "binary": Look("binary", "Binary", "#CC79A7", "triangle-down", (4, 2)),
+    "arm 1": Look("arm 1", "Arm 1", "#000000", "circle", (1, 0)),
+    "arm 2": Look("arm 2", "Arm 2", "#0072B2", "square", (7, 3)),
+    "arm 3": Look("arm 3", "Arm 3", "#D55E00", "triangle-up", (2, 2)),
 }
 # of coprime numbers, so that many methods are needed before two look the same
 SPARE_COLOURS = ("#999933", "#777777", "#332288")
@@ -126,10 +140,12 @@ def with_bars(frame: pd.DataFrame, times: float) -> pd.DataFrame:
 def looks(methods: Iterable[str]) -> dict[str, Look]:
     """Known methods look the same in every picture; others go by their own name and take what is left."""
     others = [method for method in dict.fromkeys(methods) if method not in KNOWN]
-    known = KNOWN | {method: INTERVALS[method] for method in others if method in INTERVALS}
+    known = KNOWN | {method: OTHERS[method] for method in others if method in OTHERS}
     unknown = [method for method in others if method not in known]
     spare = zip(cycle(SPARE_COLOURS), cycle(SPARE_SHAPES), cycle(SPARE_DASHES), strict=False)
-    return known | {m: Look(m, f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)}
+    return known | {
+        m: Look(NAMES.get(m, m), f"corrected mean, {m}", *rest) for m, rest in zip(unknown, spare, strict=False)
+    }
 
 
 def method_channels(frame: pd.DataFrame) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:

@@ -18,6 +18,7 @@ from debandit.simulation import Runs, simulate
 from debandit.study.methods import WEIGHTED, WITHOUT_RUNS, measure
 from debandit.study.placed import QUOTED, by_place
 from debandit.study.printed import is_printed, measure_printed
+from debandit.study.rivals import DIFFERENCES, truths_of
 from debandit.study.summary import Series, Summary
 from debandit.version import __version__
 from debandit.worlds import World
@@ -25,7 +26,7 @@ from debandit.worlds import World
 WITH_QUANTILES = ("squared_error", "ratio")
 FORMAT = 2  # of the kept results
 HORIZON = "horizon"
-_SLOW = 200  # a round of Python objects, as a multiple of a compiled one
+_SLOW, _DRAWN = 200, 10  # a round of Python objects, or one drawn from chances, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
 
 
@@ -72,7 +73,8 @@ class Cell:
         """
         weighted = any(method in WEIGHTED for method in self.methods)
         numbers = self.horizon * (4 * self.world.arm_count if weighted else 1)
-        slow = _SLOW if isinstance(self.policy, ObjectRule) else 1
+        drawn = self.policy.conditions(self.world.arm_count, self.horizon).by_chances
+        slow = _SLOW if isinstance(self.policy, ObjectRule) else _DRAWN if drawn else 1
         rounds = slow * self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))
         return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
 
@@ -144,9 +146,9 @@ def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
                 measured = _measuring(method)(method, experiments, cell, seed, threads)
                 if "estimate" in measured:
                     estimate = measured.pop("estimate")
-                    error = estimate - cell.world.means
+                    error = estimate - truths_of(method, cell)
                     measured |= {"error": error, "squared_error": error**2}
-                    if QUOTED in cell.methods:
+                    if QUOTED in cell.methods and method not in DIFFERENCES:
                         measured |= by_place(experiments, error)
                     if cell.histogram is not None:
                         histograms[method] = _counts(estimate, cell.histogram)

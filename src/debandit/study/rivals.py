@@ -1,5 +1,6 @@
 """The methods of `compare` in studies: on all experiments at once, and whether their intervals cover the truth."""
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -8,7 +9,8 @@ import numpy as np
 
 from debandit import estimators
 from debandit.checks import checked_workers
-from debandit.comparing.methods import Found, normal, student, unsaid
+from debandit.comparing.methods import Found, limits_of, normal, student, unsaid
+from debandit.debiasing import debias_all
 from debandit.debiasing.cases import no_world
 from debandit.engine import spread
 from debandit.engine.data import Floats
@@ -16,10 +18,10 @@ from debandit.engine.experiment import DEBIAS, Experiment
 from debandit.engine.kernels import ObjectKernel
 from debandit.engine.places import Places
 from debandit.engine.runs import TOTALS, Wish
-from debandit.errors import InputError
+from debandit.errors import InputError, Refused
 from debandit.estimators.decorrelation import QUANTILE
 from debandit.estimators.sequences import bernoulli_limits
-from debandit.intervals import WINNER, Limits, binary, pooled_t, two_part
+from debandit.intervals import WINNER, Limits, binary, pooled_t, two_part, welch
 from debandit.intervals.interval import CLOSED_ROUNDS, MANY_ZEROS
 from debandit.policies.history import History
 from debandit.replay import NUMBERS_AT_ONCE, of_pulled, path_chances
@@ -57,15 +59,16 @@ def _naive(task: Task) -> Found:
 
 
 def _quoted(task: Task) -> Found:
-    """The means that `debias` would quote in its default world, with its interval where it is a closed form."""
-    runs, world = task.experiments, task.in_worlds()
+    """The means that `debias` would quote in its default world, with its interval."""
+    runs = task.experiments
+    if runs.horizon > CLOSED_ROUNDS:
+        return _simulated(task)
+    world = task.in_worlds()
     places = Places.of(runs.pulls, runs.means)
     wish = Wish(places=places, controls=np.zeros_like(places.place))  # the winner comes with differences to some arm
     count = np.full(len(runs.pulls), task.cell.runs)
     total = spread.tally(world, count, wish, workers=checked_workers(task.threads, None))
     quoted = runs.means - total.quoted(total.arms, total.best).bias
-    if runs.horizon > CLOSED_ROUNDS:
-        return unsaid(quoted)
     sample, leads = sample_of(runs), places.place == 0
     if runs.binary:
         wins = np.rint(np.nan_to_num(sample.means * sample.pulls))
@@ -78,6 +81,22 @@ def _quoted(task: Task) -> Found:
     if not zeros.any():
         return unsaid(quoted, *usual)
     return unsaid(quoted, *(np.where(zeros, *pair) for pair in zip(two_part(sample, LEVEL), usual, strict=True)))
+
+
+def _simulated(task: Task) -> Found:
+    """What `debias` says of each experiment; where limits are simulated, it takes a fraction of a second for each."""
+    runs, cell = task.experiments, task.cell
+    found = debias_all(
+        [runs.log(i) for i in range(len(runs.pulls))],
+        cell.policy,
+        runs=cell.runs,
+        seed=task.seed,
+        unseen=cell.unseen,
+        force=True,
+        threads=task.threads,
+    )
+    limits = np.array([limits_of(result) for result in found])
+    return unsaid(np.array([result.quoted for result in found]), limits[:, 0], limits[:, 1])
 
 
 def _rao_blackwell(task: Task) -> Found:
@@ -145,8 +164,30 @@ def _batch_weighted(task: Task) -> Found:
     return Found(*estimators.batch_weighted(task.experiments, alpha=1 - LEVEL))
 
 
+def _batched_ols(task: Task) -> Found:
+    """Differences to the first arm, one experiment after the other; NaN where they are refused."""
+    runs, found = task.experiments, np.full((4, *task.experiments.pulls.shape), np.nan)
+    for i in range(len(runs.pulls)):
+        with contextlib.suppress(Refused):
+            told = estimators.batched_ols(runs.log(i), runs.policy, control="1", alpha=1 - LEVEL, seed=task.seed)
+            found[:, i] = told[:4]
+    return Found(*found)
+
+
+def _naive_difference(task: Task) -> Found:
+    """Differences to the first arm, with Welch's limits."""
+    sample = sample_of(task.experiments)
+    control = np.zeros(sample.shape[1], np.int64)
+    found = unsaid(sample.means - sample.means[:, :1], *welch(sample, control, LEVEL))
+    return Found(*(np.where(np.arange(len(control)) > 0, each, np.nan) for each in found))
+
+
 def _sequence(task: Task) -> Found:
     runs = task.experiments
+    if not runs.binary:
+        support, logs = runs.world.support, (runs.log(i) for i in range(len(runs.pulls)))
+        found = [estimators.confidence_sequence(log, alpha=1 - LEVEL, support=support) for log in logs]
+        return unsaid(*np.array(found).swapaxes(0, 1))
     pulls, best = runs.pulls.astype(np.float64), max(1.0, runs.horizon / runs.world.arm_count)
     return unsaid(runs.means, *bernoulli_limits(np.rint(runs.sums), pulls, 1 - LEVEL, best))
 
@@ -154,6 +195,7 @@ def _sequence(task: Task) -> Found:
 BY_PROPENSITIES = ("ipw", "aipw", "aw_aipw", "aw_aipw_two_point")
 WEIGHTED = (*BY_PROPENSITIES, "w_decorrelation")  # methods that weight every round of every arm
 QUOTED, RAO_BLACKWELL, BATCH_WEIGHTED, SEQUENCE = "quoted", "rao_blackwell", "batch_weighted", "confidence_sequence"
+DIFFERENCES = ("naive_difference", "batched_ols")  # to the first arm
 FOUND: dict[str, Callable[[Task], Found]] = {
     "naive": _naive,
     "ipw": _weighted(estimators.ipw),
@@ -165,18 +207,26 @@ FOUND: dict[str, Callable[[Task], Found]] = {
     "w_decorrelation": _decorrelated,
     BATCH_WEIGHTED: _batch_weighted,
     SEQUENCE: _sequence,
+    DIFFERENCES[0]: _naive_difference,
+    DIFFERENCES[1]: _batched_ols,
 }
 RIVALS = tuple(FOUND)[3:]  # a cell with one of these measures the intervals of all
-WITHOUT_RUNS = ("naive", *BY_PROPENSITIES, BATCH_WEIGHTED, SEQUENCE)
+WITHOUT_RUNS = ("naive", *BY_PROPENSITIES, BATCH_WEIGHTED, SEQUENCE, *DIFFERENCES)
+
+
+def truths_of(method: str, cell: "Cell") -> Floats:
+    """What a method estimates: the arms' means, or their differences to the first."""
+    means = cell.world.means
+    return means - means[0] if method in DIFFERENCES else means
 
 
 def measured(method: str, task: Task) -> dict[str, Floats]:
     """The estimates, whether the interval covers the truth and how wide it is, of shape (experiments, arms)."""
-    found, truths = FOUND[method](task), task.cell.world.means
+    found, truths = FOUND[method](task), truths_of(method, task.cell)
     values: dict[str, Any] = {"estimate": found.estimate}
-    known = ~np.isnan(found.low)
-    if not known.any():
+    if method == RAO_BLACKWELL:  # it alone has no interval; others may have none for some experiments
         return values
+    known = ~np.isnan(found.low)
     covered = np.where(known, (found.low <= truths) & (truths <= found.high), np.nan)
     return values | {"covered": covered, "limits_width": np.where(known, found.high - found.low, np.nan)}
 
@@ -192,9 +242,10 @@ def check_rival(method: str, cell: "Cell", where: str) -> None:
         raise InputError(
             f"{method} needs a rule without randomness, and {policy} draws its choices", where=where, remedy=remedy
         )
-    if method == BATCH_WEIGHTED and not len(policy.conditions(cell.world.arm_count, cell.horizon).ends):
+    batches = policy.conditions(cell.world.arm_count, cell.horizon).ends
+    if method in (BATCH_WEIGHTED, "batched_ols") and not len(batches):
         raise InputError(
             f"{method} needs a rule with batches, such as batched({policy}, size=20)", where=where, remedy=remedy
         )
-    if method == SEQUENCE and not cell.world.binary:
-        raise InputError(f"{method} needs a world of 0/1 rewards", where=where, remedy=remedy)
+    if method == SEQUENCE and not cell.world.binary and cell.world.support is None:
+        raise InputError(f"{method} needs a world of 0/1 or uniform rewards", where=where, remedy=remedy)

@@ -13,6 +13,7 @@ from debandit.files import made_directory, write_whole
 from debandit.study.cell import Cell
 from debandit.study.methods import WITHOUT_RUNS, binomial_se, limits
 from debandit.study.placed import PLACES
+from debandit.study.rivals import truths_of
 from debandit.study.summary import Series, Summary
 from debandit.tables import Column, Row, markdown, render
 from debandit.version import __version__
@@ -211,7 +212,7 @@ def rows_of(study: "Study", cell: Cell, total: Summary) -> Iterator[dict[str, An
     for method in cell.methods:
         for quantity, arm, values in _quantities(cell, method, total):
             row = common | {"method": method, "arm": arm + 1, "quantity": quantity} | values
-            row["truth"] = float(cell.world.means[arm])
+            row["truth"] = float(truths_of(method, cell)[arm])
             row["runs"] = None if method in WITHOUT_RUNS else cell.runs
             printed = cell.paper.get(method, {}).get(quantity)
             if printed is not None:
@@ -234,7 +235,7 @@ def _quantities(cell: Cell, method: str, total: Summary) -> Iterator[tuple[str, 
         for k in arms:
             yield "bias", k, _mean(series["error"][k])
         for k in arms:
-            yield "mean", k, _mean(series["error"][k], float(cell.world.means[k]))
+            yield "mean", k, _mean(series["error"][k], float(truths_of(method, cell)[k]))
         for k in arms if "estimated_bias" in series else ():
             yield "estimated_bias", k, _mean(series["estimated_bias"][k])
         for k in arms:

@@ -12,7 +12,17 @@ from debandit.worlds.fitted import (
     SmoothedBootstrap,
     as_bootstrap,
 )
-from debandit.worlds.laws import GIVEN, Bernoulli, Empirical, Multiplier, Normal, Smoothed, World, as_world
+from debandit.worlds.laws import (
+    GIVEN,
+    Bernoulli,
+    Empirical,
+    Multiplier,
+    Normal,
+    Smoothed,
+    UniformRewards,
+    World,
+    as_world,
+)
 
 __all__ = [
     "FITTED",
@@ -29,6 +39,7 @@ __all__ = [
     "Normal",
     "Smoothed",
     "SmoothedBootstrap",
+    "UniformRewards",
     "Unseen",
     "World",
     "as_bootstrap",

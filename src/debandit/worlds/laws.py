@@ -1,4 +1,4 @@
-"""The laws that rewards can follow: normal, 0/1, resampled, smoothed and multiplied."""
+"""The laws that rewards can follow: normal, uniform, 0/1, resampled, smoothed and multiplied."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -16,6 +16,7 @@ from debandit.engine.data import (
     NORMAL,
     SIGN_WEIGHTS,
     SMOOTHED,
+    UNIFORM,
     Floats,
     Ints,
     WorldData,
@@ -31,6 +32,7 @@ class World(ABC):
 
     name: ClassVar[str]
     binary: bool = False  # whether all rewards are 0 or 1
+    support: tuple[float, float] | None = None  # the lowest and the highest reward of any arm, where that is known
     means: Floats
     variances: Floats  # of each arm's rewards
 
@@ -68,11 +70,7 @@ class Normal(World):
     name: ClassVar[str] = "normal"
 
     def __init__(self, means: ArrayLike, sds: ArrayLike) -> None:
-        centers, spreads = per_arm(means, "means"), per_arm(sds, "sds", low=0)
-        try:
-            self.means, self.sds = (np.array(each) for each in np.broadcast_arrays(centers, spreads))
-        except ValueError:
-            raise InputError("means and sds differ in length", where="world") from None
+        self.means, self.sds = _pairs(means, sds, "sds")
         self.variances = self.sds**2
 
     def options(self) -> dict[str, Any]:
@@ -80,6 +78,23 @@ class Normal(World):
 
     def data(self) -> WorldData:
         return self._data(NORMAL, self.sds)
+
+
+class UniformRewards(World):
+    """Any value from means[k] - half_widths[k] to means[k] + half_widths[k], all equally likely."""
+
+    name: ClassVar[str] = "uniform"
+
+    def __init__(self, means: ArrayLike, half_widths: ArrayLike) -> None:
+        self.means, self.half_widths = _pairs(means, half_widths, "half_widths")
+        self.variances = self.half_widths**2 / 3
+        self.support = float((self.means - self.half_widths).min()), float((self.means + self.half_widths).max())
+
+    def options(self) -> dict[str, Any]:
+        return {"means": self.means.tolist(), "half_widths": self.half_widths.tolist()}
+
+    def data(self) -> WorldData:
+        return self._data(UNIFORM, np.sqrt(self.variances))
 
 
 class Bernoulli(World):
@@ -198,6 +213,16 @@ class Multiplier(World):
         return self._data(WEIGHTS[self.weights], pool=self._pool._replace(values=residuals))
 
 
+def _pairs(means: ArrayLike, spreads: ArrayLike, name: str) -> tuple[Floats, Floats]:
+    """Means and what says how far rewards lie from them, of one shape."""
+    pair = per_arm(means, "means"), per_arm(spreads, name, low=0)
+    try:
+        centers, others = np.broadcast_arrays(*pair)
+    except ValueError:
+        raise InputError(f"means and {name} differ in length", where="world") from None
+    return np.array(centers), np.array(others)
+
+
 def per_arm(values: ArrayLike, name: str, low: float = -LARGEST, high: float = LARGEST) -> Floats:
     """A float array of shape (arms,) or (W, arms) within limits."""
     try:
@@ -231,7 +256,9 @@ def pool_of(samples: Any) -> Pool:
     return Pool(np.concatenate(flat), counts if single else counts.reshape(len(nested), arms))
 
 
-GIVEN: dict[str, type[World]] = {world.name: world for world in (Normal, Bernoulli, Empirical, Smoothed, Multiplier)}
+GIVEN: dict[str, type[World]] = {
+    world.name: world for world in (Normal, UniformRewards, Bernoulli, Empirical, Smoothed, Multiplier)
+}
 
 
 def as_world(world: World | str, where: str = "world") -> World:

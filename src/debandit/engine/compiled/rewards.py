@@ -7,7 +7,19 @@ from debandit.engine.compiled.arms import add, pick, place, put
 from debandit.engine.compiled.jit import call, jit
 from debandit.engine.compiled.lanes import fill_uniforms, next_bits, next_normals, normal_pair
 from debandit.engine.compiled.layout import *
-from debandit.engine.data import BERNOULLI, EMPIRICAL, NORMAL, NORMAL_PART, RESIDUALS, SIGN_WEIGHTS, SMOOTHED, TAPE
+from debandit.engine.data import (
+    BERNOULLI,
+    EMPIRICAL,
+    NORMAL,
+    NORMAL_PART,
+    RESIDUALS,
+    SIGN_WEIGHTS,
+    SMOOTHED,
+    TAPE,
+    UNIFORM,
+)
+
+_WIDTH = 12**0.5  # of a uniform law whose variance is 1
 
 
 @call
@@ -21,7 +33,7 @@ def enter(w, who, first, kind, law):
         for lane in range(LANES):
             world = who[min(first + lane, last), 0]
             w[base + TRUTH + lane], w[base + VARIANCE + lane] = law[world, arm, 0], law[world, arm, 1]
-            moved = kind in (NORMAL, RESIDUALS)
+            moved = kind in (NORMAL, RESIDUALS, UNIFORM)
             w[base + SHIFT + lane] = law[world, arm, 0] if moved else 0.0
             w[base + SCALE + lane] = law[world, arm, 2] if moved else 1.0
 
@@ -34,6 +46,10 @@ def draw_other(kind, law, pool, pool_start, who, first, batched, w, s, ints, rng
         fill_uniforms(s, rng)
         for lane in range(LANES):
             w[NOISE + lane] = 1.0 if s[UNIFORMS + lane] < w[place(ints, lane) + u(TRUTH)] else 0.0
+    elif kind == UNIFORM:
+        fill_uniforms(s, rng)
+        for lane in range(LANES):
+            w[NOISE + lane] = _WIDTH * (s[UNIFORMS + lane] - 0.5)
     elif kind == RESIDUALS:
         fill_uniforms(s, rng)
         normals = next_normals(w, ints, rng)
