@@ -57,6 +57,8 @@ OWN_RATES = {
     "beta_thompson": (db.BetaThompson(), 200),
     "decaying_epsilon_greedy": (db.policies.DecayingEpsilonGreedy(), 200),
     "softmax": (db.policies.Softmax(), 200),
+    "inverse_gap": (db.policies.InverseGap(), 200),
+    "leader_challenger": (db.policies.LeaderChallenger(), 200),
     "thompson_variance": (db.policies.ThompsonVariance(), 200),
     "top_two_thompson": (db.policies.TopTwoThompson(leader=0.8), 200),
     "ts_postdiff": (db.policies.TSPostDiff(), 200),

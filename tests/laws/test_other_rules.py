@@ -90,6 +90,8 @@ def test_choices_are_as_likely_as_the_rule_says(rule, world):
         "exp3": db.FixedWeights((0.4, 0.3, 0.3)),
         "exp3-scaled": db.FixedWeights((0.4, 0.3, 0.3)),
         "postdiff": db.TSPostDiff(c=0.6),
+        "leader": db.LeaderChallenger(share=0.5),
+        "leader-alone": db.LeaderChallenger(share=0.5, z=0.5),
         "weights": db.FixedWeights((0.4, 0.3, 0.3)),
     }
     assert scores(wrong[rule]) > 2 * Z

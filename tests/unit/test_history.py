@@ -72,6 +72,6 @@ def test_a_rule_that_goes_by_totals_says_the_same_of_them():
             asked = policy.probabilities(np.arange(30), history.pulls, history.sums, 30)
             np.testing.assert_allclose(policy.replay(history).chances, asked, rtol=0, atol=1e-12)
     assert {name for name, policy in EVERY.items() if not policy.by_totals} == {
-        *("etc", "etc-short", "etc-random", "kl-ucb", "kl-ucb-wide", "ucb-tuned"),
+        *("etc", "etc-short", "etc-random", "etc-turns", "kl-ucb", "kl-ucb-wide", "ucb-tuned"),
         *("thompson-variance", "exp3", "exp3-scaled", "elimination"),
     }

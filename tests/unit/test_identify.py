@@ -135,6 +135,7 @@ def test_rules_for_binary_rewards_compete_for_binary_logs_only():
     assert names - {each.policy.name for each in other.candidates} == {
         "beta_thompson",
         "kl_ucb",
+        "leader_challenger",
         "play_the_winner",
         "ts_postdiff",
         "ucb_tuned",

@@ -32,6 +32,11 @@ def in_sds(low: float, high: float, points: int) -> Range:
     return Range(math.log(low), math.log(high), points, lambda x, record: math.exp(x) * record.sd)
 
 
+def per_sd(low: float, high: float, points: int) -> Range:
+    """A positive number in one over the unit of the rewards."""
+    return Range(math.log(low), math.log(high), points, lambda x, record: math.exp(x) / record.sd)
+
+
 def level(low: float, high: float, points: int) -> Range:
     """A level of rewards, this many standard deviations from their mean."""
     return Range(low, high, points, lambda x, record: record.mean + x * record.sd)
@@ -83,6 +88,8 @@ FAMILIES = (
     Family("greedy", odds=RARE),
     Family("decaying_epsilon_greedy", {"scale": positive(0.3, 100, 10), "power": positive(0.4, 1, 2)}, odds=RARE),
     Family("softmax", {"temperature": in_sds(0.02, 5, 12)}, odds=RARE),
+    Family("inverse_gap", {"gamma": per_sd(0.3, 300, 7)}, odds=RARE),
+    Family("leader_challenger", {"share": share(-1, 3, 4)}, odds=RARE),
     Family("ucb_tuned", odds=RARE, binary=True),
     Family("kl_ucb", {"c": positive(0.5, 4, 4)}, odds=RARE),
     Family("successive_elimination", {"sd": in_sds(0.03, 3, 40)}, odds=RARE),

@@ -23,7 +23,9 @@ from debandit.policies.fixed_weights import Uniform as Uniform
 from debandit.policies.greedy import DecayingEpsilonGreedy as DecayingEpsilonGreedy
 from debandit.policies.greedy import EpsilonGreedy as EpsilonGreedy
 from debandit.policies.greedy import Greedy as Greedy
+from debandit.policies.inverse_gap import InverseGap as InverseGap
 from debandit.policies.kl_ucb import KLUCB as KLUCB
+from debandit.policies.leader_challenger import LeaderChallenger as LeaderChallenger
 from debandit.policies.object_rules import ObjectRule as ObjectRule
 from debandit.policies.own_rules import ScoreRule as ScoreRule
 from debandit.policies.own_rules import SelectRule as SelectRule
@@ -47,9 +49,11 @@ _CLASSES: tuple[type[Policy], ...] = (
     EpsilonGreedy,
     DecayingEpsilonGreedy,
     Softmax,
+    InverseGap,
     UCB,
     UCBTuned,
     KLUCB,
+    LeaderChallenger,
     SuccessiveElimination,
     ThompsonSampling,
     ThompsonVariance,

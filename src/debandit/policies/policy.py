@@ -22,7 +22,7 @@ from debandit.policies.normal_draws import highest_draw
 
 Free = Callable[[Ints, Ints, Floats], Floats]  # (t, pulls, sums) -> chances, where the choice is free
 
-SELDOM_CHANGED = ("initial_pulls", "ties", "draws")  # not worth a word where they are as usual
+SELDOM_CHANGED = ("initial_pulls", "ties", "order", "draws")  # not worth a word where they are as usual
 
 
 class Policy(ABC):
