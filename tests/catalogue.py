@@ -52,8 +52,8 @@ RULES = {
 }
 DETERMINISTIC = tuple(name for name, (policy, _) in RULES.items() if not policy.randomised)
 
-# rules that look at more than totals, or are for one number of arms only (leader and challenger are no choice where there
-# are only two): (policy, oracle's version, arms)
+# rules that look at more than totals, or are for one number of arms only (if there are just two, one is the leader and
+# the other the challenger): (policy, oracle's version, arms)
 OTHERS = {
     "kl-ucb": (db.KLUCB(), oracle.kl_ucb(), 3),
     "kl-ucb-wide": (db.KLUCB(c=3.0), oracle.kl_ucb(3.0), 3),

@@ -262,3 +262,12 @@ def test_the_same_run_whatever_its_company(policy):
     one, many = (db.simulate(policy, world, horizon=120, runs=n, seed=2) for n in (1, 70))
     np.testing.assert_array_equal(one.sums, many.sums[:, :1])
     np.testing.assert_array_equal(one.squares, many.squares[:, :1])
+
+
+def test_sums_do_not_ask_in_which_order_arms_are_explored():
+    """Without paths explore-then-commit is drawn as sums, the same ones in any order; with paths round by round."""
+    both = db.ExploreThenCommit(4), db.ExploreThenCommit(4, order="turns")
+    blocks, turns = (db.simulate(each, WORLDS["normal"], horizon=50, runs=300, seed=7) for each in both)
+    same(blocks, turns)
+    blocks, turns = (db.simulate(each, WORLDS["normal"], horizon=50, runs=300, seed=7, paths=True) for each in both)
+    assert (blocks.sums != turns.sums).any()  # control

@@ -70,6 +70,14 @@ def test_openings():
 def test_pulls_before_the_commitment_survive_a_mistake():
     arms = [0, 0, 0, 0, 1, 1, 0, 1, *[1] * 12]  # four each, then B; one row is wrong
     assert etc_pulls(db.ExploreThenCommit, {}, record(arms, arms)).options == {"pulls": 4}
+    arms = [0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, *[1] * 12]  # six each in turns; the seventh row is wrong
+    assert etc_pulls(db.ExploreThenCommit, {"order": "turns"}, record(arms, arms)).options == {"pulls": 6}
+
+
+def test_an_exploration_in_turns_is_found():
+    policy = db.ExploreThenCommit(pulls=10, order="turns")
+    log = db.simulate(policy, db.worlds.Normal([0.0, 1.0, 0.5], [1.0] * 3), horizon=100, runs=1, paths=True).log(0)
+    assert identify(log).candidates[0].policy == policy
 
 
 @pytest.mark.parametrize(

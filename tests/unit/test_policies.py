@@ -21,7 +21,7 @@ def test_etc_by_hand():
 
 
 def test_etc_in_turns_within_wrappers():
-    """Warm-up pulls are the first of the turns, after uniform rounds what is lacking comes arm by arm, and in batches the
+    """Warm-up pulls are the first of the turns. After uniform rounds what is lacking comes arm by arm. In batches the
     arms go on taking turns until the rule has heard of the initial pulls."""
     turns = db.ExploreThenCommit(2, order="turns")
     assert choices(db.WarmUp(turns, pulls=1), [0.0, 1.0, 0.5], 8) == [0, 1, 2, 0, 1, 2, 1, 1]

@@ -77,7 +77,7 @@ def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> 
     round_of = f"round {found.rounds[i] + 1:,}: the log has {logged!r}"
     if found.rounds[i] < policy.opening * len(labels):
         in_turns = policy.conditions(len(labels), len(found.rounds)).in_turns
-        times = f"{policy.opening:,} times, {'taking turns' if in_turns else 'in a row'}"
+        times = f"{policy.opening:,} times{', taking turns' if in_turns else ' in a row'}"
         times = "once" if policy.opening == 1 else times
         order = ", ".join(map(shorten, labels[:4])) + (", ..." if len(labels) > 4 else "")
         return (

@@ -77,6 +77,7 @@ _NOISE = {"noise_sd": in_sds(0.1, 10, 13)}
 
 FAMILIES = (
     Family("etc", read_off=etc_pulls),
+    Family("etc", read_off=etc_pulls, fixed={"order": "turns"}, odds=1 / 4),
     Family("ucb", read_off=linear_option("c")),
     Family("uniform"),
     Family("epsilon_greedy", {"epsilon": share(-5, 5, 15)}),

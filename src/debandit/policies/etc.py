@@ -16,8 +16,8 @@ from debandit.policies.policy import Policy, certain
 class ExploreThenCommit(Policy):
     """Pull each arm `pulls` times in index order, then only the one with the highest mean so far.
 
-    order="blocks" pulls the first arm `pulls` times, then the second, and so on; order="turns" pulls all arms once, then
-    all of them again.
+    order="blocks" is first all pulls of the first arm, then all of the second, and so on; with order="turns" the arms
+    take turns.
     """
 
     name: ClassVar[str] = "etc"
