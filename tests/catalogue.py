@@ -58,7 +58,12 @@ OTHERS = {
     "kl-ucb": (db.KLUCB(), oracle.kl_ucb(), 3),
     "kl-ucb-wide": (db.KLUCB(c=3.0), oracle.kl_ucb(3.0), 3),
     "ucb-tuned": (db.UCBTuned(), oracle.ucb_tuned(), 3),
-    "thompson-variance": (db.ThompsonVariance(), oracle.thompson_variance(), 3),
+    "gaussian": (db.GaussianThompson(), oracle.gaussian_thompson(), 3),
+    "gaussian-prior": (
+        db.GaussianThompson(prior_mean=0.4, prior_sd=0.1, initial_pulls=3),
+        oracle.gaussian_thompson(0.4, 0.1**-2, 3),
+        3,
+    ),
     "exp3": (db.Exp3(gamma=0.3), oracle.exp3(0.3), 3),
     "exp3-scaled": (db.Exp3(gamma=0.4, low=-0.5, high=1.0), oracle.exp3(0.4, -0.5, 1.0), 3),
     "elimination": (db.SuccessiveElimination(delta=0.5, sd=0.1), oracle.successive_elimination(0.5, 0.1), 3),

@@ -294,13 +294,13 @@ def ucb_tuned():
     return with_rewards(1, lambda t, rewards, rng: first_best([round(score(values, t), 9) for values in rewards]))
 
 
-def thompson_variance(opening=2):
-    def decide(t, rewards, rng):
-        return first_best(
-            [np.mean(v) + max(np.std(v, ddof=1), 1e-6) / np.sqrt(len(v)) * rng.standard_normal() for v in rewards]
-        )
+def gaussian_thompson(prior_mean=0.0, prior_precision=0.0, opening=2):
+    def draw(values, rng):
+        precision = len(values) / max(np.std(values, ddof=1), 1e-6) ** 2
+        mean = (precision * np.mean(values) + prior_precision * prior_mean) / (precision + prior_precision)
+        return mean + rng.standard_normal() / np.sqrt(precision + prior_precision)
 
-    return with_rewards(opening, decide)
+    return with_rewards(opening, lambda t, rewards, rng: first_best([draw(values, rng) for values in rewards]))
 
 
 def exp3(gamma=0.1, low=0.0, high=1.0):

@@ -38,7 +38,7 @@ def test_the_first_runs_do_not_depend_on_how_many_follow(rule):
     np.testing.assert_array_equal(few.sums, many.sums[:77])
 
 
-@pytest.mark.parametrize("rule", ["epsilon_greedy(epsilon=0.4)", "thompson(initial_pulls=1)", "thompson_variance"])
+@pytest.mark.parametrize("rule", ["epsilon_greedy(epsilon=0.4)", "thompson(initial_pulls=1)", "gaussian_thompson"])
 def test_neighbours_change_no_bit_where_only_some_of_them_lack_initial_pulls(rule):
     """After six uniform rounds one run in nine has pulled all five arms: often none of eight neighbours is free."""
     worlds = db.worlds.Normal(np.arange(100.0).reshape(20, 5) % 3, np.ones((20, 5)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from catalogue import OTHERS, RULES, replayed
+from scipy import stats
 
 import debandit as db
 from debandit.policies import as_policy
@@ -130,8 +131,26 @@ def test_successive_elimination_by_hand():
     assert choices(rule, [0.0, 1.0, 0.9], 41) == [0, 1, 2, *[1, 2] * 17, *[1] * 4]
 
 
-def test_thompson_variance_without_variance_is_greedy():
-    assert choices(db.ThompsonVariance(), [0.0, 1.0, 0.5], 9) == [0, 0, 1, 1, 2, 2, 1, 1, 1]
+def test_gaussian_thompson_without_variance_is_greedy():
+    assert choices(db.GaussianThompson(), [0.0, 1.0, 0.5], 9) == [0, 0, 1, 1, 2, 2, 1, 1, 1]
+    assert as_policy("thompson_variance(0.1)") == db.GaussianThompson(least_sd=0.1)  # its old name
+
+
+def test_gaussian_thompson_by_hand():
+    """Rewards 1, 3 and 0, 1, 2, 3: means 2 and 1.5, variances 2 and 5/3, of the means 1 and 5/12. So arm 1 is higher
+    with Phi(0.5 / sqrt(17/12)). With the prior N(1, 1) its mean is 1.5 with variance 1/2, and that of arm 2 is
+    (1.5 * 12/5 + 1) / (12/5 + 1) = 23/17 with variance 5/17."""
+    arms, rewards = np.array([0, 0, 1, 1, 1, 1, 0]), np.array([1.0, 3.0, 0.0, 1.0, 2.0, 3.0, 0.0])
+    known = 6, [2, 4], [4.0, 6.0], 9, [2.0, 5.0]
+    for rule, z in (
+        (db.GaussianThompson(), 0.5 / np.sqrt(17 / 12)),
+        (db.GaussianThompson(prior_mean=1, prior_sd=1), (1.5 - 23 / 17) / np.sqrt(1 / 2 + 5 / 17)),
+    ):
+        expected = [stats.norm.cdf(z), stats.norm.cdf(-z)]
+        np.testing.assert_allclose(rule.probabilities(*known), expected, rtol=1e-12)
+        np.testing.assert_allclose(replayed(rule, arms, rewards, 2)[-1], expected, rtol=1e-12)
+    with pytest.raises(db.InputError, match="goes by how much rewards vary"):
+        db.GaussianThompson().probabilities(*known[:-1])
 
 
 def test_top_two_by_hand():
@@ -225,7 +244,8 @@ def test_rules_round_trip_through_their_text():
         (lambda: db.InverseGap(floor=1.1), "floor must be a number from 0 to 1"),
         (lambda: db.InverseGap(initial_pulls=0), "initial_pulls must be a whole number from 1"),
         (lambda: db.LeaderChallenger(share=1.2), "share must be a number from 0 to 1"),
-        (lambda: db.ThompsonVariance(initial_pulls=1), "initial_pulls must be a whole number from 2"),
+        (lambda: db.GaussianThompson(prior_sd=0), "prior_sd must be a number from 1e-100"),
+        (lambda: db.GaussianThompson(initial_pulls=1), "initial_pulls must be a whole number from 2"),
     ],
 )
 def test_senseless_parameters_are_refused(make, message):

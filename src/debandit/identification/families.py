@@ -94,7 +94,7 @@ FAMILIES = (
     Family("ucb_tuned", odds=RARE, binary=True),
     Family("kl_ucb", {"c": positive(0.5, 4, 4)}, odds=RARE),
     Family("successive_elimination", {"sd": in_sds(0.03, 3, 40)}, odds=RARE),
-    Family("thompson_variance", odds=RARE),
+    Family("gaussian_thompson", odds=RARE),
     Family("top_two_thompson", {**_NOISE, "leader": share(-1, 3, 4)}, odds=RARE),
     Family("ts_postdiff", {"c": positive(0.02, 0.5, 5)}, odds=RARE, arm_count=2),
     Family("play_the_winner", {"added": positive(0.03, 30, 6)}, odds=RARE),

@@ -22,7 +22,7 @@ ENUMERATED = dict.fromkeys(
         *("softmax", "inverse_gap", "leader_challenger"),
         *("ucb", "ucb(ties=random)", "ucb_tuned", "ucb_tuned(ties=random)", "kl_ucb", "kl_ucb(ties=random)"),
         *("successive_elimination", "successive_elimination(sd=0.5)", "successive_elimination(sd=0.25)"),
-        *("thompson", "thompson(initial_pulls=1,center=sample)", "thompson_variance", "top_two_thompson(leader=0.7)"),
+        *("thompson", "thompson(initial_pulls=1,center=sample)", "gaussian_thompson", "top_two_thompson(leader=0.7)"),
         *("beta_thompson", "play_the_winner", "uniform", "fixed_weights(weights=[0.8,0.2])"),
     ),
     (20, 30, 40, 60, 100),
