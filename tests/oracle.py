@@ -300,7 +300,13 @@ def gaussian_thompson(prior_mean=0.0, prior_precision=0.0, opening=2):
         mean = (precision * np.mean(values) + prior_precision * prior_mean) / (precision + prior_precision)
         return mean + rng.standard_normal() / np.sqrt(precision + prior_precision)
 
-    return with_rewards(opening, lambda t, rewards, rng: first_best([draw(values, rng) for values in rewards]))
+    def probability(t, n1, s1, n2, s2):
+        """Without a prior, and for 0/1 rewards, whose variance is p (1 - p) n / (n - 1)."""
+        variances = [np.maximum(s * (n - s) / n / (n - 1), 1e-12) / n for n, s in ((n1, s1), (n2, s2))]
+        return special.ndtr((s2 / n2 - s1 / n1) / np.sqrt(sum(variances)))
+
+    rule = with_rewards(opening, lambda t, rewards, rng: first_best([draw(values, rng) for values in rewards]))
+    return rule._replace(probability=probability)
 
 
 def exp3(gamma=0.1, low=0.0, high=1.0):
