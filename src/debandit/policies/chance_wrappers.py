@@ -171,7 +171,7 @@ class Quota(ByChances):
 
 
 @dataclass(frozen=True)
-class Gate(ByChances):
+class Gate(Wrapper):
     """All arms have the same chance until the rule has heard of `pulls` pulls, and `successes`, of every arm.
 
     Then it is the rule's turn, for good; it knows of all rounds before. With quotas the arms get equal shares before.
@@ -201,7 +201,7 @@ class Gate(ByChances):
 
 
 @dataclass(frozen=True)
-class Delayed(ByChances):
+class Delayed(Wrapper):
     """The rule hears of a pull and its reward together, `rounds` rounds later, or `batches` batches later.
 
     Until it has heard of its initial pulls the arms take turns.
