@@ -444,7 +444,9 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             arm = t % arms
         elif t < wrapping.uniform:
             arm = int(rng.integers(arms))
-        elif wrapping.gate and (min(known_pulls) < wrapping.gate[0] or min(known_sums) < wrapping.gate[1]):
+        elif wrapping.gate and (
+            min(known_pulls) < wrapping.gate[0] or (wrapping.gate[1] and min(known_sums) < wrapping.gate[1])
+        ):
             if wrapping.quota and not hand:
                 hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
             arm = hand.pop() if wrapping.quota else int(rng.integers(arms))

@@ -223,8 +223,6 @@ def test_the_check_knows_quotas():
 def test_quotas_without_batches_make_no_sense():
     with pytest.raises(db.InputError, match="quotas are those of batches"):
         db.simulate("quota(uniform)", WORLDS["bernoulli"], horizon=10, runs=2)
-    with pytest.raises(db.InputError, match="needs the probabilities of exp3"):
-        as_policy("quota(batched(exp3, 5))")
 
 
 def test_shares_of_few_draws_spread_the_counts():

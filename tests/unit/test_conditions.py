@@ -84,7 +84,8 @@ def test_a_rule_without_wrappers_begins_with_its_initial_pulls():
 def test_of_how_much_the_rule_has_heard_after_each_batch():
     """Of everything in the end, when nobody asks any more; one that hears of each round at once has no batches."""
     batches = Conditions(ends=np.array([3, 10, 12]))
-    cases = ((batches, [3, 10, 12]), (batches._replace(late=2), [1, 8, 12]), (batches._replace(late_batches=1), [0, 3, 12]))
+    late, later = batches._replace(late=2), batches._replace(late_batches=1)
+    cases = ((batches, [3, 10, 12]), (late, [1, 8, 12]), (later, [0, 3, 12]))
     for conditions, heard in cases:
         assert [each.tolist() for each in conditions.told(12)] == [[3, 10, 12], heard]
     assert [each.tolist() for each in Conditions(late=2).told(4)] == [[1, 2, 3, 4], [0, 0, 1, 4]]

@@ -19,7 +19,8 @@ _FURTHER = 2**40  # where the numbers of a run's stream begin by which the rest 
 
 
 def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
-    """See `play`. For rules whose chances follow from totals, in any world."""
+    """See `play`. For rules that can say their chances, in any world."""
+    rounds_of = _rounds if experiment.policy.by_totals else _rounds_along
     arm_count, horizon = experiment.arm_count, experiment.horizon
     rounds = horizon if paths else 0
     played = Played(
@@ -28,7 +29,7 @@ def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: 
     size = max(1, _NUMBERS_AT_ONCE // (arm_count * horizon))
     for first in range(0, len(who), size):
         some = slice(first, first + size)
-        arms, rewards = _rounds(experiment, who[some], stop)
+        arms, rewards = rounds_of(experiment, who[some], stop)
         if stop[0]:
             break
         for run, (world, _) in enumerate(who[some], first):
@@ -53,9 +54,36 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
         known_sums = np.take_along_axis(sums, heard[..., None], axis=-1)[..., 0]
         chosen = _arms(experiment, words, here, pulls, (known, begun, heard, known_sums))
         arms[:, here.start : here.end] = chosen
-        pulls += (chosen[..., None] == np.arange(arm_count)).sum(axis=1)
+        pulls += _counted(chosen, arm_count)
         told.add(here.end, pulls)
-    return arms, _rewards(arms, tape, pulls)
+    return arms, _rewards(arms, tape, np.zeros(pulls.shape, np.int64))
+
+
+def _rounds_along(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats]:
+    """The same for rules that look at more than totals: before each batch, they are asked about the whole run."""
+    conditions, arm_count, horizon = experiment.conditions, experiment.arm_count, experiment.horizon
+    tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
+    arms, rewards = np.zeros((len(who), horizon), np.int64), np.zeros((len(who), horizon))
+    pulls = np.zeros((len(who), arm_count), np.int64)
+    for here in stretches(conditions, horizon):
+        if stop[0]:
+            break
+        rounds, count = np.arange(here.start, here.end), here.end - here.start
+        chances = experiment.policy.chances_along(arms, rewards, arm_count, rounds)
+        numbers = uniforms(words, here.start, count).T
+        arms[:, rounds] = _drawn(chances, numbers[..., None])[..., 0]
+        if conditions.quota:
+            more = _more_numbers(words, here, arm_count)
+            for run in np.flatnonzero((chances.max(axis=-1) < 1).any(axis=-1)):  # elsewhere nothing is left to chance
+                arms[run, rounds] = _dealt(np.full(count, FREE), chances[run, 0], numbers[run], more[run])
+        rewards[:, rounds] = _rewards(arms[:, rounds], tape, pulls)
+        pulls += _counted(arms[:, rounds], arm_count)
+    return arms, rewards
+
+
+def _more_numbers(words: Words, here: Stretch, arm_count: int) -> Floats:
+    """The numbers (runs, K) by which the rest of a quota is dealt."""
+    return uniforms(words, _FURTHER + here.start * arm_count, arm_count).T
 
 
 def _arms(
@@ -77,7 +105,7 @@ def _arms(
         chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
         numbers = uniforms(words, here.start, here.end - here.start).T
         if conditions.quota:
-            more = uniforms(words, _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T
+            more = _more_numbers(words, here, experiment.arm_count)
             for run, *about in zip(free, chances, numbers, more, strict=True):
                 arms[run] = _dealt(arms[run], *about)
         else:
@@ -108,11 +136,17 @@ def _dealt(arms: Ints, chances: Floats, numbers: Floats, more: Floats) -> Ints:
     return arms
 
 
-def _rewards(arms: Ints, tape: Floats, pulls: Ints) -> Floats:
-    """The reward of every round (runs, T): the next one on its arm's tape (runs, K, T)."""
+def _counted(arms: Ints, arm_count: int) -> Ints:
+    """The pulls of each arm (runs, K) in some rounds (runs, n)."""
+    return np.asarray((arms[..., None] == np.arange(arm_count)).sum(axis=1))
+
+
+def _rewards(arms: Ints, tape: Floats, made: Ints) -> Floats:
+    """The reward of every round (runs, n): the next on its arm's tape (runs, K, T), after the pulls made (runs, K)."""
     order = np.argsort(arms, axis=1, kind="stable")
     grouped, runs = np.take_along_axis(arms, order, axis=1), np.arange(len(arms))[:, None]
-    before = (np.cumsum(pulls, axis=1) - pulls)[runs, grouped]
+    pulls = _counted(arms, made.shape[1])
+    before = (np.cumsum(pulls, axis=1) - pulls - made)[runs, grouped]
     rewards = np.empty(arms.shape)
     np.put_along_axis(rewards, order, tape[runs, grouped, np.arange(arms.shape[1]) - before], axis=1)
     return rewards

@@ -120,7 +120,7 @@ class _Guide:
         self.random = random.Random(seed)
         self.rounds: list[tuple[int, float]] = []
         self.heard_of = 0  # rounds
-        self.made, self.heard, self.sums = np.zeros((3, self.arm_count))
+        (self.made, self.heard), self.sums = np.zeros((2, self.arm_count), np.int64), np.zeros(self.arm_count)
 
     def arm(self, t: int, ask: Callable[[], int]) -> int:
         """What is pulled in round t; the object is asked unless the arm is prescribed."""

@@ -27,10 +27,11 @@ class ByChances(Wrapper):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.needs_chances:
-            self._check(
-                self.by_totals,
-                f"it needs the probabilities of {self.core.name}, which do not follow from pulls and sums alone",
+        if self.needs_chances and not self.says_chances:
+            raise InputError(
+                f"it needs the probabilities of {self.core}, which cannot say them",
+                where=self.name,
+                remedy="Give a rule of your own a method probabilities(t, pulls, sums, horizon).",
             )
 
 
@@ -105,9 +106,8 @@ class Reshaping(Changing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check(
-            self.policy.randomised, f"{self.policy.name} has no randomness, so that there is nothing to be {self.name}"
-        )
+        varied = self.core.randomised or any(isinstance(layer, Changing) for layer in self.layers[1:])
+        self._check(varied, f"{self.policy.name} has no randomness, so that there is nothing to be {self.name}")
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class Exp3(SelectRule):
         scaled, rows = (rewards - self.low) / (self.high - self.low), np.arange(len(paths))
         logs, chances = np.zeros((len(paths), arm_count)), np.empty((*paths.shape, arm_count))
         heard = 0
-        for t, known in enumerate(history.known.tolist()):
+        for t, known in enumerate(history.known[: history.end].tolist()):
             for late in range(heard, known):
                 at = rows, paths[:, late]
                 logs[at] += self.gamma * scaled[:, late] / (arm_count * chances[:, t - 1][at])

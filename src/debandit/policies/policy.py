@@ -114,6 +114,11 @@ class Policy(ABC):
         says = own.free_chances is not Policy.free_chances or own.probabilities is not Policy.probabilities
         return says or self.kernel == INDEX
 
+    @property
+    def says_chances(self) -> bool:
+        """Whether it can say how likely each arm is, by totals or by all the rounds of which it has heard."""
+        return self.by_totals or type(self).answer is not Policy.answer
+
     def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
         """P(arm chosen in round t | the totals before it), t counted from 0.
 
@@ -150,6 +155,12 @@ class Policy(ABC):
         chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds], begun)
         scored = seen.free[..., None] & (not seen.conditions.changes)
         return Replay(chances, np.broadcast_to(np.where(scored, answer.scores, np.nan), chances.shape))
+
+    def chances_along(self, arms: Ints, rewards: Floats, arm_count: int, rounds: Ints) -> Floats:
+        """The chances (runs, n, K) in some rounds of runs (runs, T), whatever these have later; it must say them."""
+        found = self.replay(History(arms, rewards, arm_count, asked=rounds))
+        assert found is not None
+        return found.chances
 
     def answer(self, history: History) -> Replay | None:
         """What the rule itself says where its choice is free; elsewhere anything."""
