@@ -36,9 +36,8 @@ TRUTH = (0.35, 0.6, 0.5)
 def wrapped(policy, pair):
     """The first one inside; quotas are of batches, and wait for no part of one."""
     if "quota" in pair and "batched" not in pair:
-        policy = (
-            db.Delayed(db.Batched(policy, size=12), batches=1) if "delayed" in pair else db.Batched(policy, size=12)
-        )
+        policy = db.Batched(policy, size=12)
+        policy = db.Delayed(policy, batches=1) if "delayed" in pair else policy
     for name in pair:
         if not ("quota" in pair and name == "delayed"):
             policy = WRAPPERS[name](policy)

@@ -20,7 +20,6 @@ _FURTHER = 2**40  # where the numbers of a run's stream begin by which the rest 
 
 def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
     """See `play`. For rules that can say their chances, in any world."""
-    rounds_of = _rounds if experiment.policy.by_totals else _rounds_along
     arm_count, horizon = experiment.arm_count, experiment.horizon
     rounds = horizon if paths else 0
     played = Played(
@@ -29,7 +28,7 @@ def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: 
     size = max(1, _NUMBERS_AT_ONCE // (arm_count * horizon))
     for first in range(0, len(who), size):
         some = slice(first, first + size)
-        arms, rewards = rounds_of(experiment, who[some], stop)
+        arms, rewards = _rounds(experiment, who[some], stop)
         if stop[0]:
             break
         for run, (world, _) in enumerate(who[some], first):
@@ -45,51 +44,34 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
     conditions, arm_count, horizon = experiment.conditions, experiment.arm_count, experiment.horizon
     tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
     sums = np.concatenate([np.zeros((len(who), arm_count, 1)), tape.cumsum(axis=-1)], axis=-1)
-    arms, pulls = np.empty((len(who), horizon), np.int64), np.zeros((len(who), arm_count), np.int64)
+    arms, rewards = np.zeros((len(who), horizon), np.int64), np.zeros((len(who), horizon))
+    pulls = np.zeros((len(who), arm_count), np.int64)
     told = Heard(conditions, horizon, pulls.copy())
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
         known, begun, heard = told.before(here.batch)
         known_sums = np.take_along_axis(sums, heard[..., None], axis=-1)[..., 0]
-        chosen = _arms(experiment, words, here, pulls, (known, begun, heard, known_sums))
-        arms[:, here.start : here.end] = chosen
-        pulls += _counted(chosen, arm_count)
+        now = slice(here.start, here.end)
+        arms[:, now] = _arms(experiment, words, here, pulls, (known, begun, heard, known_sums), (arms, rewards))
+        rewards[:, now] = _rewards(arms[:, now], tape, pulls)
+        pulls += _counted(arms[:, now], arm_count)
         told.add(here.end, pulls)
-    return arms, _rewards(arms, tape, np.zeros(pulls.shape, np.int64))
-
-
-def _rounds_along(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats]:
-    """The same for rules that look at more than totals: before each batch, they are asked about the whole run."""
-    conditions, arm_count, horizon = experiment.conditions, experiment.arm_count, experiment.horizon
-    tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
-    arms, rewards = np.zeros((len(who), horizon), np.int64), np.zeros((len(who), horizon))
-    pulls = np.zeros((len(who), arm_count), np.int64)
-    for here in stretches(conditions, horizon):
-        if stop[0]:
-            break
-        rounds, count = np.arange(here.start, here.end), here.end - here.start
-        chances = experiment.policy.chances_along(arms, rewards, arm_count, rounds)
-        numbers = uniforms(words, here.start, count).T
-        arms[:, rounds] = _drawn(chances, numbers[..., None])[..., 0]
-        if conditions.quota:
-            more = _more_numbers(words, here, arm_count)
-            for run in np.flatnonzero((chances.max(axis=-1) < 1).any(axis=-1)):  # elsewhere nothing is left to chance
-                arms[run, rounds] = _dealt(np.full(count, FREE), chances[run, 0], numbers[run], more[run])
-        rewards[:, rounds] = _rewards(arms[:, rounds], tape, pulls)
-        pulls += _counted(arms[:, rounds], arm_count)
     return arms, rewards
 
 
-def _more_numbers(words: Words, here: Stretch, arm_count: int) -> Floats:
-    """The numbers (runs, K) by which the rest of a quota is dealt."""
-    return uniforms(words, _FURTHER + here.start * arm_count, arm_count).T
-
-
 def _arms(
-    experiment: Experiment, words: Words, here: Stretch, pulls: Ints, told: tuple[int, int, Ints, Floats]
+    experiment: Experiment,
+    words: Words,
+    here: Stretch,
+    pulls: Ints,
+    told: tuple[int, int, Ints, Floats],
+    earlier: tuple[Ints, Floats],
 ) -> Ints:
-    """The arms (runs, rounds) of a stretch; see `Asked` for what the rule has been told."""
+    """The arms (runs, rounds) of a stretch; see `Asked` for what the rule has been told.
+
+    A rule that looks at more than totals is asked about all earlier rounds, arms and rewards of shape (runs, T).
+    """
     conditions, (known, begun, heard, sums) = experiment.conditions, told
     uniform = unguided(conditions, here, heard, sums)
     arms = prescribed_rounds(conditions, here, pulls, heard, uniform)
@@ -102,14 +84,19 @@ def _arms(
         def sampled(rows: Ints, shares: Floats) -> Floats:
             return _shares_of_draws(conditions.draws, words[rows] + np.uint64(begun + 1), shares)
 
-        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)
+        if experiment.policy.by_totals:
+            chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled)[:, None]
+        else:
+            rounds = np.arange(here.start, here.end)
+            chances = experiment.policy.chances_along(earlier[0][free], earlier[1][free], experiment.arm_count, rounds)
         numbers = uniforms(words, here.start, here.end - here.start).T
         if conditions.quota:
-            more = _more_numbers(words, here, experiment.arm_count)
-            for run, *about in zip(free, chances, numbers, more, strict=True):
+            more = uniforms(words, _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T
+            for run, *about in zip(free, chances[:, 0], numbers, more, strict=True):
                 arms[run] = _dealt(arms[run], *about)
         else:
-            arms[free] = np.where(arms[free] == FREE, _drawn(chances, numbers), arms[free])
+            drawn = _drawn(chances, numbers[..., None])[..., 0]
+            arms[free] = np.where(arms[free] == FREE, drawn, arms[free])
     return arms
 
 
