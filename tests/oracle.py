@@ -447,6 +447,8 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
         elif wrapping.gate and (
             min(known_pulls) < wrapping.gate[0] or (wrapping.gate[1] and min(known_sums) < wrapping.gate[1])
         ):
+            if rule.opening == 0:  # it is asked nevertheless, for Exp3 remembers the chances of its last choice
+                rule.decide(known, list(known_pulls), list(known_sums), rng)
             if wrapping.quota and not hand:
                 hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
             arm = hand.pop() if wrapping.quota else int(rng.integers(arms))
