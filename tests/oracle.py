@@ -512,7 +512,8 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             rule.learn(which, reward)
             known += 1
         lacking = [k for k in range(arms) if pulls[k] < rule.opening]
-        closed = wrapping.gate and (min(known_pulls) < wrapping.gate[0] or min(known_sums) < wrapping.gate[1])
+        least, successes = wrapping.gate or (0, 0)
+        closed = min(known_pulls) < least or (successes and min(known_sums) < successes)
         if t == begun and (wrapping.commit or wrapping.stop):
             forced = t < wrapping.turns * arms or t < wrapping.uniform or closed or lacking
             forced = forced or any(n < rule.opening for n in known_pulls)
@@ -534,6 +535,8 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
         elif t < wrapping.uniform:
             arm = int(rng.integers(arms))
         elif closed:
+            if rule.opening == 0:  # it is asked nevertheless, for Exp3 remembers the chances of its last choice
+                rule.decide(known, list(known_pulls), list(known_sums), rng)
             if wrapping.quota and not hand:
                 hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
             arm = hand.pop() if wrapping.quota else int(rng.integers(arms))

@@ -77,10 +77,25 @@ def test_a_rule_without_wrappers_begins_with_its_initial_pulls():
     plain = Conditions(opening=2)
     assert plain.fixed(3).tolist() == [0, 0, 1, 1, 2, 2]
     assert not plain.wrapped
-    assert plain.longest_batch == 0
-    assert plain._replace(ends=np.array([3, 10, 12])).longest_batch == 7
     huge = Conditions(opening=10**8)
     assert huge.fixed(1000, 5).tolist() == [0] * 5
+
+
+def test_of_how_much_the_rule_has_heard_after_each_batch():
+    """Of everything in the end, when nobody asks any more; one that hears of each round at once has no batches."""
+    batches = Conditions(ends=np.array([3, 10, 12]))
+    late, later = batches._replace(late=2), batches._replace(late_batches=1)
+    cases = ((batches, [3, 10, 12]), (late, [1, 8, 12]), (later, [0, 3, 12]))
+    for conditions, heard in cases:
+        assert [each.tolist() for each in conditions.told(12)] == [[3, 10, 12], heard]
+    assert [each.tolist() for each in Conditions(late=2).told(4)] == [[1, 2, 3, 4], [0, 0, 1, 4]]
+    assert [len(each) for each in Conditions(opening=2).told(12)] == [0, 0]
+
+
+def test_sums_below_zero_do_not_close_a_gate():
+    heard, sums = np.array([5, 5]), np.array([-3.0, 2.0])
+    assert not Threshold(5, 0, 60).closed(heard, sums)
+    assert Threshold(5, 1, 60).closed(heard, sums)  # control
 
 
 def test_chances_are_mixed_where_the_choice_is_free():

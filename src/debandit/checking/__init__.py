@@ -115,7 +115,7 @@ def p_of_choices(log: ExperimentLog, policy: Policy, seed: int = 0) -> float:
 def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | None:
     """What the batches or the rounds say, whichever suit; None if neither are known, or the rule cannot say."""
     rng = np.random.default_rng(seed)
-    if policy.by_totals and _by_batches(log, policy):
+    if _by_batches(log, policy):
         return _look_at_batches(compare_batches(log, policy, most), log, policy, rng)
     rounds = compare_choices(log, policy, most)
     return None if rounds is None else _look_at_rounds(rounds, log, policy, rng)
@@ -130,6 +130,8 @@ def _by_batches(log: ExperimentLog, policy: Policy) -> bool:
     if conditions.late:
         return False
     known = log.rounds is not None and len(conditions.ends) > 0
+    if not policy.by_totals:
+        return known and conditions.quota
     return log.batches is not None or (known and (conditions.in_large_batches or conditions.quota))
 
 

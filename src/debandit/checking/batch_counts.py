@@ -23,6 +23,7 @@ from debandit.errors import shorten
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.policies import Policy
+from debandit.policies.history import History
 from debandit.replay import NUMBERS_AT_ONCE, forced
 
 Drawn = Callable[[int, int, int, np.random.Generator], Ints]  # of (i, size, count, rng): see `Sampled.counts`
@@ -100,7 +101,7 @@ class BatchCounts(NamedTuple):
 
 
 def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts:
-    """Batches of a log beside the chances of a rule that goes by totals.
+    """Batches of a log beside the chances of a rule that goes by totals, or in a log of rounds of any that says them.
 
     Of a randomised rule at most this many batches are looked at, evenly spaced ones, unless decisions depend on all of
     them. The batch in which a uniform warm-up ends is left out, for its counts have two sources.
@@ -124,7 +125,7 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     prescribed, uniform = _prescribed_in_batches(conditions, planned, chosen, made[chosen], before, heard)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
     asked = present, uniform, known, begun, before, heard, spread, planned
-    chances, scores = _answers(policy, conditions, *asked)
+    chances, scores = _answers(policy, conditions, *asked) if policy.by_totals else _answers_along(log, policy, begun)
     changed_later = conditions.changes and (conditions.draws or conditions.decides_by_chances)
     own = _answers(policy, conditions._replace(changes=()), *asked)[0] if changed_later else chances
     undecided = ""
@@ -222,6 +223,16 @@ def _answers(
                 scores[np.ix_(which, there)] = asked.of_present(policy.core.free_scores)
     chances[chances < IMPOSSIBLE] = 0.0
     return chances, scores
+
+
+def _answers_along(log: ExperimentLog, policy: Policy, begun: Ints) -> tuple[Floats, Floats]:
+    """The same of a rule that looks at more than totals, in batches that begin in these rounds."""
+    assert log.rounds is not None
+    more = np.zeros(int(begun.max(initial=0) >= log.horizon), np.int64)  # a round that was not
+    arms, rewards = np.append(log.rounds.arms, more), np.append(log.rounds.rewards, more)
+    answer = policy.replay(History(arms, rewards, len(log.labels), asked=begun))
+    assert answer is not None
+    return answer
 
 
 def _name(log: ExperimentLog, batch: int) -> str:

@@ -25,7 +25,12 @@ class Threshold(NamedTuple):
 
     def closed(self, heard: Ints | Floats, sums: Floats) -> NDArray[np.bool_]:
         """Where it still is, after these totals (..., K); they only grow, so that it does not close again."""
-        return np.asarray(((heard < self.pulls) | (sums < self.successes)).any(axis=-1))
+        return np.asarray(((heard < self.pulls) | (sums < self.least_sum)).any(axis=-1))
+
+    @property
+    def least_sum(self) -> float:
+        """The successes, or nothing, for sums of rewards that are not 0/1 may be negative."""
+        return self.successes or -np.inf
 
 
 class Conditions(NamedTuple):
@@ -88,13 +93,7 @@ class Conditions(NamedTuple):
     def by_chances(self) -> bool:
         """Whether one must know the rule's chances to play it."""
         sampled, changed = self.draws > 0 and len(self.ends) > 0, len(self.changes) > 0 and self.mixed is None
-        decided, gated = self.decides_by_chances, self.gate is not None
-        return self.quota or sampled or changed or decided or self.delayed or gated
-
-    @property
-    def longest_batch(self) -> int:
-        """The most rounds of which the rule hears at once, or 0 without batches."""
-        return int(np.diff(self.ends, prepend=0).max(initial=0))
+        return self.quota or sampled or changed or self.decides_by_chances
 
     @property
     def in_large_batches(self) -> bool:
@@ -132,6 +131,13 @@ class Conditions(NamedTuple):
     def moments(self, horizon: int) -> Ints:
         """The rounds after which the rule hears of rewards; without batches all of them."""
         return self.ends if len(self.ends) else np.arange(1, horizon + 1)
+
+    def told(self, horizon: int) -> tuple[Ints, Ints]:
+        """`moments`, and of how many rounds the rule has heard after each, of all in the end; none: of all at once."""
+        if not (len(self.ends) or self.delayed):
+            return self.ends, self.ends
+        moments = self.moments(horizon)
+        return moments, np.append(self.known_before(np.arange(1, len(moments))), horizon)
 
     def begun(self, horizon: int) -> Ints:
         """The round in which each round's batch began, of shape (horizon,); without batches the round itself."""

@@ -79,7 +79,8 @@ class LoopRule(NamedTuple):
     parameters: Floats
     tables: Floats  # (3, horizon + 1), or (3, 1) for rules that have none
     fixed: Ints  # (settled,) what is prescribed in the first rounds
-    ends: Ints  # of batches
+    ends: Ints  # of batches; or none: it hears of every round at once
+    heard: Ints  # of how many rounds it has heard after each batch; of all of them after the last
     shares: Floats  # (K,) of the arms in what a floor gives them, added up; or none: they are equal
 
 
@@ -90,7 +91,7 @@ class Space(NamedTuple):
     s: Floats
     ints: Ints
     rng: NDArray[np.uint64]
-    late_arms: Ints  # (B, LANES) rounds of a batch of which the rule has not heard yet
+    late_arms: Ints  # (B, LANES) the last rounds, of which the rule may not have heard yet, in turn
     late_noise: Floats  # (B, LANES)
 
 

@@ -41,8 +41,8 @@ class Known(NamedTuple):
 
 
 def committed(held: Ints, chances: Floats, present: Which | bool = True) -> Floats:
-    """The chances (n, K) where an arm may be held that gets everything, unless it is not there any more."""
-    certain = (np.arange(chances.shape[-1]) == held[:, None]) & present
+    """The chances (..., K) where an arm may be held that gets everything, unless it is not there any more."""
+    certain = (np.arange(chances.shape[-1]) == held[..., None]) & present
     return np.where(certain.any(axis=-1, keepdims=True), certain, chances)
 
 

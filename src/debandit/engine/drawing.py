@@ -20,7 +20,7 @@ _FURTHER = 2**40  # where the numbers of a run's stream begin by which the rest 
 
 
 def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
-    """See `play`. For rules whose chances follow from totals, in any world."""
+    """See `play`. For rules that can say their chances, in any world."""
     arm_count, horizon = experiment.arm_count, experiment.horizon
     rounds = horizon if paths else 0
     played = Played(
@@ -47,7 +47,8 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
     tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
     truth, sums = experiment.truth[who[:, 0]], _added_up(tape)
     squares = _added_up((tape - truth[..., None]) ** 2) if experiment.policy.core.needs_squares else None
-    arms, pulls = np.empty((len(who), horizon), np.int64), np.zeros((len(who), arm_count), np.int64)
+    arms, rewards = np.zeros((len(who), horizon), np.int64), np.zeros((len(who), horizon))
+    pulls = np.zeros((len(who), arm_count), np.int64)
     told, course = Heard(conditions, horizon, pulls.copy()), Course(conditions.commits, conditions.stops, len(who))
     for here in stretches(conditions, horizon):
         if stop[0]:
@@ -57,14 +58,15 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
         if squares is not None:
             known_squares = np.take_along_axis(squares, heard[..., None], axis=-1)[..., 0]
             spread = about_means(heard, known_sums - heard * truth, known_squares)
-        chosen = _arms(experiment, words, course, here, pulls, (known, begun, heard, known_sums, spread))
-        arms[:, here.start : here.end] = chosen
-        pulls += (chosen[..., None] == np.arange(arm_count)).sum(axis=1)
+        now, known_of = slice(here.start, here.end), (known, begun, heard, known_sums, spread)
+        arms[:, now] = _arms(experiment, words, course, here, pulls, known_of, (arms, rewards))
+        rewards[:, now] = _rewards(arms[:, now], tape, pulls)
+        pulls += _counted(arms[:, now], arm_count)
         told.add(here.end, pulls)
         if course.over.all():
-            arms[:, here.end :] = NO_ARM
+            arms[:, here.end :], rewards[:, here.end :] = NO_ARM, np.nan
             break
-    return arms, _rewards(arms, tape, pulls)
+    return arms, rewards
 
 
 def _added_up(tape: Floats) -> Floats:
@@ -79,8 +81,12 @@ def _arms(
     here: Stretch,
     pulls: Ints,
     told: tuple[int, int, Ints, Floats, Floats | None],
+    earlier: tuple[Ints, Floats],
 ) -> Ints:
-    """The arms (runs, rounds) of a stretch; see `Asked` for what the rule has been told."""
+    """The arms (runs, rounds) of a stretch; see `Asked` for what the rule has been told.
+
+    A rule that looks at more than totals is asked about all earlier rounds, arms and rewards of shape (runs, T).
+    """
     conditions, (known, begun, heard, sums, squares), rule = experiment.conditions, told, experiment.policy.core
     if conditions.decides and here.start == begun:
         course.judge(rule, np.arange(len(pulls)), Known(heard, sums))
@@ -101,15 +107,20 @@ def _arms(
             return course.judge(rule, free[rows], known, arms[free[rows], 0] == FREE)
 
         judging = judge if conditions.decides and here.start == begun else None
-        chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled, judging)
-        chances = committed(course.held[free], chances)
+        if experiment.policy.by_totals:
+            chances = free_chances(experiment.policy, conditions, uniform[free], asked, sampled, judging)[:, None]
+        else:
+            rounds = np.arange(here.start, here.end)
+            chances = experiment.policy.chances_along(earlier[0][free], earlier[1][free], experiment.arm_count, rounds)
+        chances = committed(course.held[free][:, None], chances)
         numbers = uniforms(words, here.start, here.end - here.start).T
         if conditions.quota:
             more = uniforms(words, _FURTHER + here.start * experiment.arm_count, experiment.arm_count).T
-            for run, *about in zip(free, chances, numbers, more, strict=True):
+            for run, *about in zip(free, chances[:, 0], numbers, more, strict=True):
                 arms[run] = _dealt(arms[run], *about)
         else:
-            arms[free] = np.where(arms[free] == FREE, _drawn(chances, numbers), arms[free])
+            drawn = _drawn(chances, numbers[..., None])[..., 0]
+            arms[free] = np.where(arms[free] == FREE, drawn, arms[free])
     arms[course.over] = NO_ARM
     return arms
 
@@ -137,12 +148,21 @@ def _dealt(arms: Ints, chances: Floats, numbers: Floats, more: Floats) -> Ints:
     return arms
 
 
-def _rewards(arms: Ints, tape: Floats, pulls: Ints) -> Floats:
-    """The reward of every round (runs, T): the next one on its arm's tape (runs, K, T); NaN without an arm."""
+def _counted(arms: Ints, arm_count: int) -> Ints:
+    """The pulls of each arm (runs, K) in some rounds (runs, n)."""
+    return np.asarray((arms[..., None] == np.arange(arm_count)).sum(axis=1))
+
+
+def _rewards(arms: Ints, tape: Floats, made: Ints) -> Floats:
+    """The reward of every round (runs, n): the next on its arm's tape (runs, K, T), after the pulls made (runs, K).
+
+    NaN without an arm.
+    """
     order = np.argsort(arms, axis=1, kind="stable")
     grouped, runs = np.take_along_axis(arms, order, axis=1), np.arange(len(arms))[:, None]
-    unmade = arms.shape[1] - pulls.sum(axis=1, keepdims=True)  # these come first
-    before = (np.cumsum(pulls, axis=1) - pulls + unmade)[runs, grouped]
+    pulls = _counted(arms, made.shape[1])
+    without = arms.shape[1] - pulls.sum(axis=1, keepdims=True)  # these come first
+    before = (np.cumsum(pulls, axis=1) - pulls - made + without)[runs, grouped]
     place = np.where(grouped < 0, 0, np.arange(arms.shape[1]) - before)
     rewards = np.empty(arms.shape)
     np.put_along_axis(rewards, order, np.where(grouped < 0, np.nan, tape[runs, grouped, place]), axis=1)

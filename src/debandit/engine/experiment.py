@@ -68,6 +68,9 @@ class Rule(Protocol):
     def core(self) -> "Rule":
         """The rule itself, without what is around it."""
 
+    def chances_along(self, arms: Ints, rewards: Floats, arm_count: int, rounds: Ints) -> Floats:
+        """The chances (runs, n, K) in some rounds of runs (runs, T), under all conditions."""
+
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The chances of each arm where nothing is prescribed, if it goes by totals and has heard of t rounds."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from debandit.engine.conditions import FREE, UNIFORM
+from debandit.engine.conditions import FREE, LACKING, UNIFORM
 from debandit.engine.data import Floats, Ints, Played
 from debandit.engine.experiment import Experiment
 from debandit.engine.kernels import Make, ObjectKernel
@@ -94,7 +94,9 @@ def _run(experiment: Experiment, who: Ints, rewards: Floats, stop: Ints) -> list
         if stop[0]:
             raise _Stopped
         arm = guide.arm(t, ask)
-        return arm, arm, next(given[arm])
+        reward = next(given[arm])
+        guide.add(arm, reward)
+        return arm, arm, reward
 
     try:
         return follow(kernel.make, experiment.arm_count, seed, guide.known, play, f"run {number}, ")
@@ -111,30 +113,43 @@ class _Guide:
 
     def __init__(self, experiment: Experiment, seed: int) -> None:
         self.conditions, self.arm_count = experiment.conditions, experiment.arm_count
-        self.settled = self.conditions.settled(self.arm_count)
+        self.fixed = self.conditions.fixed(self.arm_count, experiment.horizon).tolist()
+        self.settled = len(self.fixed)
         self.known: Sequence[int] = self.conditions.known(experiment.horizon).tolist()
+        self.begun: Sequence[int] = self.conditions.begun(experiment.horizon).tolist()
         self.random = random.Random(seed)
-        self.chosen: list[int] = []
+        self.rounds: list[tuple[int, float]] = []
+        self.heard_of = 0  # rounds
+        (self.made, self.heard), self.sums = np.zeros((2, self.arm_count), np.int64), np.zeros(self.arm_count)
 
     def arm(self, t: int, ask: Callable[[], int]) -> int:
         """What is pulled in round t; the object is asked unless the arm is prescribed."""
-        arm = self._prescribed(t) if t < self.settled else FREE
+        arm = self.fixed[t] if t < self.settled else FREE
+        if arm == LACKING:
+            arm = self._depending(t)
         if arm == UNIFORM:
             arm = self.random.randrange(self.arm_count)
         elif arm == FREE:
+            self.settled = t  # once free, always free
             arm = ask()
             floor = self.conditions.mixed
-            if floor and self.random.random() < floor.total * floor.fading(self.known[t]):
+            if floor and self.random.random() < floor.total * floor.fading(self.begun[t]):
                 (arm,) = self.random.choices(range(self.arm_count), floor.least)
-        if t < self.settled:
-            self.chosen.append(arm)
         return arm
 
-    def _prescribed(self, t: int) -> int:
-        made, heard = (
-            np.bincount(arms, minlength=self.arm_count) for arms in (self.chosen, self.chosen[: self.known[t]])
-        )
-        return int(self.conditions.prescribed(np.array(t), made, heard, np.zeros(self.arm_count)))
+    def add(self, arm: int, reward: float) -> None:
+        """What happened in a round; of no interest once the object is free."""
+        if len(self.rounds) < self.settled:
+            self.rounds.append((arm, reward))
+            self.made[arm] += 1
+
+    def _depending(self, t: int) -> int:
+        """What is prescribed, where that depends on what happened in this run."""
+        for arm, reward in self.rounds[self.heard_of : self.known[t]]:
+            self.heard[arm] += 1
+            self.sums[arm] += reward
+        self.heard_of = self.known[t]
+        return int(self.conditions.prescribed(np.array(t), self.made, self.heard, self.sums))
 
 
 Play = Callable[[int, Callable[[], int]], tuple[int, int, float]]  # (t, ask) -> choice, and what happened in the round

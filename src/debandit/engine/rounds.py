@@ -38,7 +38,8 @@ def all_rewards(experiment: Experiment, who: Ints, stop: Ints) -> Floats:
     every = np.repeat(np.arange(arm_count), horizon)
     numbers = np.zeros(NUMBERS)
     numbers[-1] = len(every)
-    rule = LoopRule(numbers, np.empty(0), np.zeros((3, len(every) + 1)), every, np.empty(0, np.int64), np.empty(0))
+    none = np.empty(0, np.int64)
+    rule = LoopRule(numbers, np.empty(0), np.zeros((3, len(every) + 1)), every, none, none, np.empty(0))
     played = _run(INDEX, experiment, rule, who, TOTALS, True, stop)
     return played.path_rewards.reshape(len(who), arm_count, horizon)
 
@@ -54,7 +55,8 @@ def _run(
     rounds = int(rule.numbers[-1])
     path = (np.empty((len(who), rounds), np.int32), np.empty((len(who), rounds))) if paths else no_rounds(len(who))
     played = Played(np.zeros((kept, experiment.arm_count, len(who))), *path)  # zeros, also if it is stopped
-    space = _space(experiment.arm_count, experiment.rule.state_size, experiment.conditions.longest_batch)
+    waiting = int((rule.ends - np.append(0, rule.heard)[:-1]).max(initial=0))
+    space = _space(experiment.arm_count, experiment.rule.state_size, waiting)
     load(name)(np.require(who, requirements=("C", "W")), experiment.keys, world, rule, space, played, stop)
     return played
 
@@ -70,23 +72,24 @@ def _loop_rule(policy: Rule, arm_count: int, horizon: int) -> LoopRule:
     floor = conditions.mixed
     least, total, decay = ((), 0.0, 0.0) if floor is None else (floor.least, floor.total, floor.decay)
     shares = np.empty(0) if len(set(least)) <= 1 else np.cumsum(least) / total
+    gate = (0.0, -np.inf) if conditions.gate is None else (conditions.gate.pulls, conditions.gate.least_sum)
     tables = rule.tables(horizon if policy.kernel == INDEX else 0)
     numbers = (
         *(rule.prior_pulls, rule.prior_sum, rule.noisy, rule.width is not None, rule.explore is not None, rule.ties),
-        *(conditions.opening, conditions.commit, total, decay, horizon),
+        *(conditions.opening, conditions.commit, total, decay, *gate, horizon),
     )
     fixed = conditions.fixed(arm_count).astype(np.int64)
-    return LoopRule(np.array(numbers, np.float64), rule.parameters, tables, fixed, conditions.ends, shares)
+    return LoopRule(np.array(numbers, np.float64), rule.parameters, tables, fixed, *conditions.told(horizon), shares)
 
 
-def _space(arm_count: int, state_size: int, longest_batch: int) -> Space:
+def _space(arm_count: int, state_size: int, waiting: int) -> Space:
     return Space(
         _aligned(ARMS + arm_count * ARM + state_size * LANES, np.float64),
         _aligned(ONE + 3 * arm_count, np.float64),
         _aligned(INTS, np.int64),
         _aligned(WORDS, np.uint64),
-        np.zeros((longest_batch, LANES), np.int64),
-        np.zeros((longest_batch, LANES)),
+        np.zeros((waiting, LANES), np.int64),
+        np.zeros((waiting, LANES)),
     )
 
 

@@ -27,10 +27,11 @@ class ByChances(Wrapper):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.needs_chances:
-            self._check(
-                self.by_totals,
-                f"it needs the probabilities of {self.core.name}, which do not follow from pulls and sums alone",
+        if self.needs_chances and not self.says_chances:
+            raise InputError(
+                f"it needs the probabilities of {self.core}, which cannot say them",
+                where=self.name,
+                remedy="Give a rule of your own a method probabilities(t, pulls, sums, horizon).",
             )
 
 
@@ -105,9 +106,8 @@ class Reshaping(Changing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check(
-            self.policy.randomised, f"{self.policy.name} has no randomness, so that there is nothing to be {self.name}"
-        )
+        varied = self.core.randomised or any(isinstance(layer, Changing) for layer in self.layers[1:])
+        self._check(varied, f"{self.policy.name} has no randomness, so that there is nothing to be {self.name}")
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Quota(ByChances):
 
 
 @dataclass(frozen=True)
-class Gate(ByChances):
+class Gate(Wrapper):
     """All arms have the same chance until the rule has heard of `pulls` pulls, and `successes`, of every arm.
 
     Then it is the rule's turn, for good; it knows of all rounds before. With quotas the arms get equal shares before.
@@ -201,7 +201,7 @@ class Gate(ByChances):
 
 
 @dataclass(frozen=True)
-class Delayed(ByChances):
+class Delayed(Wrapper):
     """The rule hears of a pull and its reward together, `rounds` rounds later, or `batches` batches later.
 
     Until it has heard of its initial pulls the arms take turns.

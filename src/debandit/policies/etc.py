@@ -41,6 +41,11 @@ class ExploreThenCommit(Policy):
         """Not under a floor or after a warm-up, for what it committed to need not be what it has pulled most."""
         return False
 
+    @property
+    def says_chances(self) -> bool:
+        """Not if it draws among equals, for where chances are changed its pulls do not show what it committed to."""
+        return self.ties != "random"
+
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         committed = pulls > self.pulls
         first = certain(np.argmax(committed, axis=-1), pulls.shape[-1])

@@ -57,15 +57,15 @@ class Exp3(SelectRule):
         state[arm] += gamma * (reward - low) / (high - low) / (arm_count * state[arm_count + arm])
 
     def answer(self, history: History) -> Replay:
-        """A reward changes its weight when the rule hears of it, by the probability with which its arm was drawn."""
+        """A reward changes its weight when the rule hears of it, by the arm's probability in the last choice before."""
         (paths, rewards), arm_count = history.paths, history.arm_count
         scaled, rows = (rewards - self.low) / (self.high - self.low), np.arange(len(paths))
         logs, chances = np.zeros((len(paths), arm_count)), np.empty((*paths.shape, arm_count))
         heard = 0
-        for t, known in enumerate(history.known.tolist()):
+        for t, known in enumerate(history.known[: history.end].tolist()):
             for late in range(heard, known):
                 at = rows, paths[:, late]
-                logs[at] += self.gamma * scaled[:, late] / (arm_count * chances[:, late][at])
+                logs[at] += self.gamma * scaled[:, late] / (arm_count * chances[:, t - 1][at])
             heard = known
             weights = np.exp(logs - logs.max(axis=1, keepdims=True))
             chances[:, t] = (1 - self.gamma) * weights / weights.sum(axis=1, keepdims=True) + self.gamma / arm_count

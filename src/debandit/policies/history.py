@@ -65,10 +65,15 @@ class History:
         """The number of rounds that the rule has heard of before each round, of shape (T,)."""
         return self.conditions.known(self.length)
 
+    @property
+    def end(self) -> int:
+        """Where the asked rounds end; what comes later is of no interest."""
+        return int(self.rounds.max(initial=-1)) + 1
+
     @cached_property
     def prescribed(self) -> Ints:
-        """The arm that must be pulled in each round, or FREE, or UNIFORM, of shape (..., T)."""
-        early = np.arange(min(self.length, self.conditions.settled(self.arm_count)))
+        """The arm that must be pulled in each round before the `end`, or FREE, or UNIFORM, of shape (..., T)."""
+        early = np.arange(min(self.end, self.conditions.settled(self.arm_count)))
         pulls, sums = self.totals(early)
         heard = pulls[..., self.known[early], :], sums[..., self.known[early], :]
         prescribed = np.full(self.arms.shape, FREE)
@@ -117,7 +122,7 @@ class History:
         paths, values = self.paths
         shape = (len(paths), len(moments) + 1, self.arm_count)
         parts, starts = np.zeros((2, int(np.prod(shape)))), np.arange(len(paths))[:, None] * shape[1]
-        for piece in in_pieces(self.length):
+        for piece in in_pieces(int(moments.max(initial=0))):
             step = np.searchsorted(moments, np.arange(piece.start, piece.stop), side="right")  # who first knows of it
             cell = ((starts + step) * self.arm_count + paths[:, piece]).ravel()
             np.add.at(parts[0], cell, 1.0)

@@ -34,27 +34,34 @@ class ObjectRule(Policy):
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data()
 
+    @property
+    def says_chances(self) -> bool:
+        return self.by_totals or not self.randomised or type(self).answer is not ObjectRule.answer
+
     def answer(self, history: History) -> Replay | None:
         if self.randomised:
             return super().answer(history)
         paths, values = history.paths
-        forced, known = history.forced.reshape(paths.shape), history.known.tolist()
+        forced, known = history.forced.reshape(paths.shape), history.known[: history.end].tolist()
         chosen = [
-            self._along(arms.tolist(), rewards.tolist(), force.tolist(), known, history.arm_count)
+            self._along(arms.tolist(), rewards.tolist(), force.tolist(), known, history)
             for arms, rewards, force in zip(paths, values, forced, strict=True)
         ]
-        asked = np.array(chosen).reshape(history.arms.shape)[..., history.rounds]
-        return Replay(certain(asked, history.arm_count), NO_SCORES)
+        asked = np.array(chosen, np.int64).reshape(len(paths), history.end)[:, history.rounds]
+        return Replay(certain(asked.reshape(history.free.shape), history.arm_count), NO_SCORES)
 
     def _along(
-        self, arms: list[int], rewards: list[float], forced: list[int], known: list[int], arm_count: int
+        self, arms: list[int], rewards: list[float], forced: list[int], known: list[int], history: History
     ) -> list[int]:
         """What it chooses if it is told the rounds of a log."""
+
+        def make(arm_count: int, _: int, seed: int) -> Any:
+            return self.make(arm_count, history.horizon, seed)
 
         def play(t: int, ask: Callable[[], int]) -> tuple[int, int, float]:
             return forced[t] if forced[t] >= 0 else ask(), arms[t], rewards[t]
 
-        return follow(self.make, arm_count, 0, known, play, "the replay of the log, ")
+        return follow(make, history.arm_count, 0, known, play, "the replay of the log, ")
 
     @property
     def fingerprint(self) -> str:

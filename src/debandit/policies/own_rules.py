@@ -67,6 +67,10 @@ class OwnRule(Policy):
         """How many numbers the rule remembers of its own."""
         return self.state_size
 
+    @property
+    def says_chances(self) -> bool:
+        return self.by_totals or not type(self).randomised or type(self).answer is not OwnRule.answer
+
     def answer(self, history: History) -> Replay | None:
         if self.by_totals or type(self).randomised:  # not only at ties
             return super().answer(history)
@@ -77,20 +81,22 @@ class OwnRule(Policy):
         """The answer of a rule that draws nothing, by its own functions."""
 
     def _followed(self, history: History, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
-        """What the rule's functions say of every round, of shape (..., T, *shape)."""
+        """What the rule's functions say of every asked round, of shape (..., n, *shape)."""
         rule, along = self.rule(history.arm_count, history.horizon), load_replay(_kernel(type(self)))
-        arms, rewards = history.paths
+        whole = *history.paths, history.forced.reshape(-1, history.length), history.known
+        arms, rewards, forced, known = (np.ascontiguousarray(each[..., : history.end]) for each in whole)
         arms, rewards = arms.astype(np.int64), rewards.astype(np.float64)  # arrays of the one kind that is compiled for
-        said, forced = np.empty((*arms.shape, *shape), kind), history.forced.reshape(arms.shape)
+        said = np.empty((*arms.shape, *shape), kind)
+        if self.template == ScoreRule.template:  # scores remember nothing, so that other rounds may be left out
+            forced[:, np.setdiff1d(np.arange(history.end), history.rounds)] = 0
         for i in range(len(arms)):
-            heard = arms[i], rewards[i], forced[i], history.known
-            state = np.zeros(rule.state_size)
+            heard, state = (arms[i], rewards[i], forced[i], known), np.zeros(rule.state_size)
             try:
                 along(*heard, self.opening, rule.parameters, state, history.arm_count, said[i])
             except Exception as error:  # the user's function, or numba's view of it
                 reason = f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}"
                 raise InputError(f"the rule failed in the replay of the log ({reason})", where="policy") from error
-        return said.reshape(*history.arms.shape, *shape)
+        return said[:, history.rounds].reshape(*history.free.shape, *shape)
 
     @property
     def fingerprint(self) -> str:
@@ -108,7 +114,7 @@ class ScoreRule(OwnRule):
     roles: ClassVar[tuple[str, ...]] = ("score",)
 
     def _along(self, history: History) -> Replay:
-        scores = self._followed(history, (history.arm_count,), np.float64)[..., history.rounds, :]
+        scores = self._followed(history, (history.arm_count,), np.float64)
         return Replay(winners(scores, TIES.index(self._ties)), scores)
 
 
@@ -124,7 +130,7 @@ class SelectRule(OwnRule):
     roles: ClassVar[tuple[str, ...]] = ("select", "begin", "learn")
 
     def _along(self, history: History) -> Replay:
-        chosen = self._followed(history, (), np.int64)[..., history.rounds]
+        chosen = self._followed(history, (), np.int64)
         lost = (chosen < 0) | (chosen >= history.arm_count)
         if lost.any():
             raise InputError(

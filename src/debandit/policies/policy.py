@@ -127,6 +127,11 @@ class Policy(ABC):
         says = own.free_chances is not Policy.free_chances or own.probabilities is not Policy.probabilities
         return says or self.kernel == INDEX
 
+    @property
+    def says_chances(self) -> bool:
+        """Whether it can say how likely each arm is, by totals or by all the rounds of which it has heard."""
+        return self.by_totals or type(self).answer is not Policy.answer
+
     def probabilities(
         self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int, squares: ArrayLike | None = None
     ) -> Floats:
@@ -163,18 +168,32 @@ class Policy(ABC):
         """
         planned = self.planned(history.length)
         seen = history.under(self.conditions(history.arm_count, planned), planned)
+        found = self._replayed(seen)
+        if found is None or not seen.conditions.decides:
+            return found
+        from debandit.policies.courses import under_decisions
+
+        chances, undecided = under_decisions(self, history, found.chances)
+        return Replay(chances, np.where(undecided[..., None], found.scores, np.nan))
+
+    def chances_along(self, arms: Ints, rewards: Floats, arm_count: int, rounds: Ints) -> Floats:
+        """The chances (runs, n, K) in some rounds of runs (runs, T), whatever these have later; it must say them.
+
+        What is decided on the way is left out.
+        """
+        conditions = self.conditions(arm_count, arms.shape[-1])._replace(commits=None, stops=None)
+        found = self._replayed(History(arms, rewards, arm_count, asked=rounds, conditions=conditions))
+        assert found is not None
+        return found.chances
+
+    def _replayed(self, seen: History) -> Replay | None:
         with np.errstate(invalid="ignore", divide="ignore"):  # an arm may lack pulls where the choice is prescribed
             answer = self.core.answer(seen)
         if answer is None:
             return None
-        begun = seen.conditions.begun(history.length)[seen.rounds]
+        begun = seen.conditions.begun(seen.length)[seen.rounds]
         chances = seen.conditions.planned(answer.chances, seen.prescribed[..., seen.rounds], begun)
         scored = seen.free[..., None] & (not seen.conditions.changes)
-        if seen.conditions.decides:
-            from debandit.policies.courses import under_decisions
-
-            chances, undecided = under_decisions(self, history, chances)
-            scored &= undecided[..., None]
         return Replay(chances, np.broadcast_to(np.where(scored, answer.scores, np.nan), chances.shape))
 
     def answer(self, history: History) -> Replay | None:

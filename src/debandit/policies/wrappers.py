@@ -73,6 +73,10 @@ class Wrapper(Policy):
         return self.core.by_totals
 
     @property
+    def says_chances(self) -> bool:
+        return self.core.says_chances
+
+    @property
     def needs_batches(self) -> bool:
         return any(isinstance(layer, Batched) and layer.size is None for layer in self.layers)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from debandit.engine.compiled.arms import explore
 from debandit.engine.compiled.jit import call, jit
-from debandit.engine.compiled.lanes import fill_uniforms
+from debandit.engine.compiled.lanes import fill_uniforms, uniform
 from debandit.engine.compiled.layout import *
 
 
@@ -20,7 +20,7 @@ def prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
             arm = np.int64(s[UNIFORMS + lane] * arm_count)
             arm = arm if arm < arm_count else arm_count - 1
         elif what == LACKING:
-            arm = _lacking(t, opening, batched, arm_count, w, lane)
+            arm = _depending(t, batched, arm_count, numbers, w, rng, lane)
         ints[FIXED + lane] = arm
         asked = asked or arm == FREE
     # A rule without initial pulls copes with prescribed rounds, and may want to know what it would have done. Where
@@ -29,15 +29,21 @@ def prescribe(t, fixed, batched, arm_count, numbers, w, s, ints, rng):
 
 
 @jit
-def _lacking(t, opening, batched, arm_count, w, lane):
-    """The first arm that lacks initial pulls; while the rule has not heard of all of them, the arms take turns."""
-    unheard = False
+def _depending(t, batched, arm_count, numbers, w, rng, lane):
+    """A uniform arm where a gate is closed, else the first that lacks initial pulls.
+
+    While the rule has not heard of all initial pulls, the arms take turns.
+    """
+    closed, unheard, lacking = False, False, FREE
     for arm in range(arm_count):
         at = ARMS + arm * ARM + lane
-        if w[at + MADE if batched else at + PULLS] < opening:
-            return arm
-        unheard = unheard or w[at + PULLS] < opening
-    return t % arm_count if unheard else FREE
+        pulls, made = w[at + PULLS], w[at + MADE if batched else at + PULLS]
+        closed = closed or pulls < numbers[GATE_PULLS] or w[at + SUM] < numbers[GATE_SUM]
+        unheard = unheard or pulls < numbers[OPENING]
+        lacking = arm if lacking == FREE and made < numbers[OPENING] else lacking
+    if closed:
+        return min(np.int64(uniform(rng, lane) * arm_count), arm_count - 1)
+    return lacking if lacking != FREE else t % arm_count if unheard else FREE
 
 
 @call

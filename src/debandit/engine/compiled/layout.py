@@ -31,7 +31,8 @@ BITS, WORDS = _rows(6)[4:]  # in rng
 
 # rows of a rule's tables, and its numbers
 WIDTHS, LEVELS, EXPLORE = range(3)
-PRIOR_PULLS, PRIOR_SUM, NOISY, WIDE, EXPLORES, TIES, OPENING, COMMIT, FLOOR, DECAY, ROUNDS, NUMBERS = range(12)
+PRIOR_PULLS, PRIOR_SUM, NOISY, WIDE, EXPLORES, TIES, OPENING, COMMIT = range(8)
+FLOOR, DECAY, GATE_PULLS, GATE_SUM, ROUNDS, NUMBERS = range(8, 14)
 FIRST, LAST, RANDOM = range(3)  # ties
 
 FREE, UNIFORM, LACKING = -1, -2, -3  # what is prescribed, where it is not an arm; see `engine.conditions`

@@ -17,7 +17,7 @@ from debandit.engine.data import NORMAL
 def run(who, keys, world, rule, space, out, stop):
     """Play the runs whose (world, number) are in `who`. See `data` for the records."""
     kind, law, pool, pool_start = world
-    numbers, parameters, tables, fixed, ends, shares = rule
+    numbers, parameters, tables, fixed, ends, heard, shares = rule
     w, s, ints, rng, late_arms, late_noise = space
     table, path_arms, path_rewards = out
     arm_count, kept, horizon = law.shape[1], table.shape[0], np.int64(numbers[ROUNDS])
@@ -32,7 +32,7 @@ def run(who, keys, world, rule, space, out, stop):
         ints[SPARE] = ints[BAD_ROUND] = 0
         enter(w, who, first, kind, law)
         start(arm_count, parameters, numbers, tables, w)
-        known = batch = np.int64(0)  # rounds of which the rule has heard, and batches
+        known = begun = batch = np.int64(0)  # rounds of which the rule has heard, where this batch began, and batches
         for t in range(horizon):
             asked = not commit
             if t <= settled:
@@ -40,7 +40,7 @@ def run(who, keys, world, rule, space, out, stop):
             if asked:
                 choose(known, arm_count, parameters, numbers, tables, w, s, ints, rng)
             if decay > 0.0:
-                floor = numbers[FLOOR] * (known + 1.0) ** -decay
+                floor = numbers[FLOOR] * (begun + 1.0) ** -decay
             if t < settled or commit or floor > 0.0:
                 settle(t < settled, commit, floor, shares, arm_count, s, ints, rng)
             row = NOISE
@@ -48,16 +48,20 @@ def run(who, keys, world, rule, space, out, stop):
                 row = next_normals(w, ints, rng)
             else:
                 draw_other(kind, law, pool, pool_start, who, first, batched, w, s, ints, rng)
+            told = t + 1
             if batched:
+                at = t % len(late_arms)
                 for lane in range(LANES):
-                    late_arms[t - known, lane], late_noise[t - known, lane] = ints[lane], w[row + lane]
+                    late_arms[at, lane], late_noise[at, lane] = ints[lane], w[row + lane]
                     w[ARMS + ints[lane] * ARM + MADE + lane] += 1.0
                 if t + 1 < ends[batch]:
                     continue
-            for late in range(known, t + 1):
+                told = heard[batch]
+            for late in range(known, told):
                 if batched:
+                    at = late % len(late_arms)
                     for lane in range(LANES):
-                        ints[lane], w[NOISE + lane] = late_arms[late - known, lane], late_noise[late - known, lane]
+                        ints[lane], w[NOISE + lane] = late_arms[at, lane], late_noise[at, lane]
                     row = NOISE
                 add_rewards(row, arm_count, kept == 3, numbers[PRIOR_PULLS], numbers[PRIOR_SUM], w, s, ints)
                 if kept > 3:
@@ -66,7 +70,7 @@ def run(who, keys, world, rule, space, out, stop):
                 if path_arms.shape[1]:
                     for lane in range(filled):
                         path_arms[first + lane, late], path_rewards[first + lane, late] = ints[lane], s[REWARD + lane]
-            known, batch = t + 1, batch + 1
+            known, begun, batch = told, t + 1, batch + 1
             if stop[0] or ints[BAD_ROUND]:
                 break
         if ints[BAD_ROUND]:  # a rule chose an arm that does not exist
