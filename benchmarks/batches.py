@@ -32,6 +32,10 @@ WRAPPED = (  # around Thompson sampling with beta posteriors, the slowest of the
     "delayed({}, batches=1)",
     "delayed({}, rounds=5000)",
     "quota(warm_up(tempered({}), pulls=5000))",
+    "commit_when({}, share=0.95)",
+    "commit_when({}, value_remaining=0.005)",
+    "stop_when({}, probability=0.99, most=1000000)",
+    "stop_when({}, value_remaining=0.001, most=1000000)",
 )
 
 
