@@ -104,6 +104,13 @@ class History:
             found[:, i] = squares
         return found.reshape(*self.arms.shape[:-1], len(moments), self.arm_count)[..., back, :]
 
+    @cached_property
+    def opening(self) -> int:
+        """Pulls of each arm in index order with which a single log begins: 0 if it does not begin like that."""
+        pulls = int(np.argmax(self.arms != self.arms[0])) or self.horizon  # the length of the first run of one arm
+        expected = np.arange(pulls * self.arm_count) // pulls
+        return pulls if np.array_equal(self.arms[: len(expected)], expected) else 0
+
     @property
     def paths(self) -> tuple[Ints, Floats]:
         """Arms and rewards of shape (logs, T)."""
