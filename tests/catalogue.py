@@ -13,7 +13,7 @@ RULES = {
     "etc-short": (db.ExploreThenCommit(pulls=3), oracle.etc(3)),
     "etc-random": (db.ExploreThenCommit(pulls=3, ties="random"), oracle.etc(3, "random")),
     "ucb": (db.UCB(), oracle.ucb()),
-    "ucb-wide": (db.UCB(c=2.0), oracle.ucb(2.0)),
+    "ucb-wide": (db.UCB(c=2.0, first_t=0), oracle.ucb(2.0, first_t=0)),
     "ucb-random": (db.UCB(c=0.0, ties="random"), oracle.ucb(0.0, ties="random")),  # without a bonus ties are common
     "ucb-last": (db.UCB(c=0.0, initial_pulls=3, ties="last"), oracle.ucb(0.0, opening=3, ties="last")),
     "greedy": (db.UCB(c=0.0), oracle.ucb(0.0)),
@@ -37,7 +37,10 @@ RULES = {
     "uniform": (db.Uniform(), oracle.uniform()),
     "greedy-twice": (db.Greedy(initial_pulls=2), oracle.greedy(2)),
     "decaying": (db.DecayingEpsilonGreedy(), oracle.decaying_epsilon_greedy()),
-    "decaying-slowly": (db.DecayingEpsilonGreedy(scale=2, power=0.5), oracle.decaying_epsilon_greedy(2, 0.5)),
+    "decaying-slowly": (
+        db.DecayingEpsilonGreedy(scale=2, power=0.5, first_t=2),
+        oracle.decaying_epsilon_greedy(2, 0.5, first_t=2),
+    ),
     "softmax": (db.Softmax(temperature=0.2), oracle.softmax(0.2)),
     "top-two": (db.TopTwoThompson(leader=0.7), oracle.top_two_thompson(0.7)),  # with 1/2 and two arms: uniform
     "top-two-prior": (

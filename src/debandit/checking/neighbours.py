@@ -28,7 +28,7 @@ from debandit.policies.wrappers import Wrapper
 
 MOST_NAMED = 3
 TRIED_FURTHER = 5  # candidates of one kind that explain a few rounds equally well
-FEW, LONGEST = 150, 20_000  # the first rounds, and as many more in the first 20,000, by which candidates are compared
+FEW, LONGEST = 300, 20_000  # the first rounds, and as many more in the first 20,000, by which candidates are compared
 NEARLY = 30  # a pattern may go on by accident for this many rounds
 _OPENINGS = {"initial_pulls", "pulls"}  # what rules call the number of their initial pulls
 FIRST_TS = (1, 0, 2)  # from which programs count their rounds
@@ -115,7 +115,7 @@ def _log_likelihood(policy: Policy, log: ExperimentLog) -> float:
 def _rounds(policy: Policy, log: ExperimentLog) -> Ints:
     """The first rounds, where most is learned, and fewer and fewer of the later ones."""
     if not policy.by_totals:
-        return np.arange(min(log.horizon, 2 * FEW))
+        return np.arange(min(log.horizon, FEW))
     later = np.geomspace(1, min(log.horizon, LONGEST), FEW).astype(np.int64) - 1
     return np.union1d(np.arange(min(log.horizon, FEW)), later)
 
