@@ -56,6 +56,6 @@ def test_control_a_nearly_right_rule_has_some(made, declared):
 
 @pytest.mark.parametrize("declared", ["ucb", "thompson", "etc(pulls=20)"])
 def test_random_choices_have_no_neighbour(declared):
-    refused, named, _ = shares("uniform", declared, 100)
+    refused, named, _ = shares("uniform", declared, 40)
     assert refused == 1
-    assert not above(named, LEVEL**2, 100)
+    assert not above(named, LEVEL**2, 40)
