@@ -14,7 +14,7 @@ RULES = {
     "etc-random": (db.ExploreThenCommit(pulls=3, ties="random"), oracle.etc(3, "random")),
     "etc-turns": (db.ExploreThenCommit(pulls=3, order="turns"), oracle.etc(3, in_turns=True)),
     "ucb": (db.UCB(), oracle.ucb()),
-    "ucb-wide": (db.UCB(c=2.0), oracle.ucb(2.0)),
+    "ucb-wide": (db.UCB(c=2.0, first_t=0), oracle.ucb(2.0, first_t=0)),
     "ucb-random": (db.UCB(c=0.0, ties="random"), oracle.ucb(0.0, ties="random")),  # without a bonus ties are common
     "ucb-last": (db.UCB(c=0.0, initial_pulls=3, ties="last"), oracle.ucb(0.0, opening=3, ties="last")),
     "greedy": (db.UCB(c=0.0), oracle.ucb(0.0)),
@@ -38,7 +38,10 @@ RULES = {
     "uniform": (db.Uniform(), oracle.uniform()),
     "greedy-twice": (db.Greedy(initial_pulls=2), oracle.greedy(2)),
     "decaying": (db.DecayingEpsilonGreedy(), oracle.decaying_epsilon_greedy()),
-    "decaying-slowly": (db.DecayingEpsilonGreedy(scale=2, power=0.5), oracle.decaying_epsilon_greedy(2, 0.5)),
+    "decaying-slowly": (
+        db.DecayingEpsilonGreedy(scale=2, power=0.5, first_t=2),
+        oracle.decaying_epsilon_greedy(2, 0.5, first_t=2),
+    ),
     "softmax": (db.Softmax(temperature=0.2), oracle.softmax(0.2)),
     "inverse-gap": (db.InverseGap(gamma=10.0), oracle.inverse_gap(10.0)),
     "inverse-gap-floor": (db.InverseGap(gamma=200.0, floor=0.3), oracle.inverse_gap(200.0, 0.3)),

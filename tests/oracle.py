@@ -51,13 +51,13 @@ def means_of(pulls, sums):
     return [s / n for s, n in zip(sums, pulls, strict=True)]
 
 
-def ucb(c=1.0, opening=1, ties="first"):
+def ucb(c=1.0, opening=1, ties="first", first_t=1):
     def decide(t, pulls, sums, rng):
-        bonus = c * np.sqrt(np.log(t + 1))
+        bonus = c * np.sqrt(np.log(t + first_t))
         return best_of([s / n + bonus / np.sqrt(n) for s, n in zip(sums, pulls, strict=True)], ties, rng)
 
     def probability(t, n1, s1, n2, s2):
-        bonus = c * np.sqrt(np.log(t + 1))
+        bonus = c * np.sqrt(np.log(t + first_t))
         # equal pulls need equal bonuses, bit for bit: ties of Bernoulli arms are real
         return second_wins(s1 / n1 + bonus / np.sqrt(n1), s2 / n2 + bonus / np.sqrt(n2), ties)
 
@@ -144,12 +144,12 @@ def greedy(opening=1):
     return Rule(opening, decide, lambda t, n1, s1, n2, s2: (s2 / n2 > s1 / n1).astype(float))
 
 
-def decaying_epsilon_greedy(scale=5.0, power=1.0):
+def decaying_epsilon_greedy(scale=5.0, power=1.0, first_t=1):
     def decide(t, pulls, sums, rng):
-        return epsilon_greedy(min(1.0, scale / (t + 1) ** power)).decide(t, pulls, sums, rng)
+        return epsilon_greedy(min(1.0, scale / (t + first_t) ** power)).decide(t, pulls, sums, rng)
 
     def probability(t, n1, s1, n2, s2):
-        return epsilon_greedy(min(1.0, scale / (t + 1) ** power)).probability(t, n1, s1, n2, s2)
+        return epsilon_greedy(min(1.0, scale / (t + first_t) ** power)).probability(t, n1, s1, n2, s2)
 
     return Rule(1, decide, probability)
 

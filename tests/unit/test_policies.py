@@ -251,3 +251,14 @@ def test_rules_round_trip_through_their_text():
 def test_senseless_parameters_are_refused(make, message):
     with pytest.raises(db.InputError, match=message):
         make()
+
+
+def test_from_which_number_rounds_are_counted():
+    """After 3 and 1 pulls the bonuses differ by sqrt(ln t) (1 - 1/sqrt 3): 0.536 with t = 5, and 0.498 with t = 4."""
+    pulls, sums = np.array([3, 1]), np.array([3 * 0.51, 0.0])
+    for first_t, chances in ((1, [0, 1]), (0, [1, 0])):
+        assert db.UCB(first_t=first_t).probabilities(4, pulls, sums, 10).tolist() == chances
+    for first_t, epsilon in ((1, 2 / 5), (0, 2 / 4), (2, 2 / 6)):
+        rule = db.DecayingEpsilonGreedy(scale=2, first_t=first_t)
+        np.testing.assert_allclose(rule.probabilities(4, pulls, sums, 10), [1 - epsilon / 2, epsilon / 2])
+    assert (str(db.UCB()), str(db.UCB(first_t=0))) == ("ucb(c=1.0)", "ucb(c=1.0, first_t=0)")

@@ -2,7 +2,7 @@
 
 `chosen` looks for choices that the rule never makes, `plausibility` whether those of a randomised rule are as random as
 it is, `batch_counts` does both for the counts of batches, `counts` looks at the numbers of all pulls, `reward_tests` at
-drift and dependence. `fit` is the record and its text.
+drift and dependence. `neighbours` looks for rules that would fit instead. `fit` is the record and its text.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,8 @@ from debandit.checking.batch_counts import BatchCounts, compare_batches, explain
 from debandit.checking.chosen import Choices, compare_choices, explain, situation
 from debandit.checking.counts import Counts, compare_counts
 from debandit.checking.fit import (
+    LEVEL,
+    WARNED,
     Fit,
     Looked,
     debias_warnings,
@@ -23,6 +25,7 @@ from debandit.checking.fit import (
     refusal,
     reward_warnings,
 )
+from debandit.checking.neighbours import neighbours_of
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.checks import checked_seed, checked_whole
@@ -65,6 +68,7 @@ def check(
     enough_rounds(rule, len(log.labels), rule.planned(log.horizon))
     rule.check_rewards(log)
     looked = _look(log, rule, checked_whole("rounds", rounds, 1, 10**9), seed)
+    near = _neighbours(log, rule, looked, LEVEL, rounds, seed)
     no_world = bool(log.unseen) and stand_in is None
     if no_world and looked is None:
         raise Refused(
@@ -73,7 +77,7 @@ def check(
             remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
         )
     counts = None if no_world else compare_counts(log, rule, seed, stand_in, threads)
-    return _fit(log, rule, looked, counts)
+    return _fit(log, rule, looked, counts, near)
 
 
 def check_before_debiasing(
@@ -95,14 +99,15 @@ def check_before_debiasing(
             continue
         looked = _look(log, policy, FEW_ROUNDS, seed)
         impossible = looked is not None and bool(looked.wrong)
+        near = () if force else _neighbours(log, policy, looked, WARNED, MOST_ROUNDS, seed)
         if looked is not None and impossible and not force:
             which = f"log {place + 1}, " if len(logs) > 1 else ""
-            raise refusal(_fit(log, policy, looked, None), f"{which}{looked.where}")
+            raise refusal(_fit(log, policy, looked, None, near), f"{which}{looked.where}")
         if not thorough and not impossible:
             doubts.append([])
             continue
         counts = None if looked else compare_counts(log, policy, seed, unseen, threads, executor)
-        doubts.append(debias_warnings(_fit(log, policy, looked, counts)))
+        doubts.append(debias_warnings(_fit(log, policy, looked, counts, near)))
     return doubts
 
 
@@ -119,6 +124,18 @@ def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | 
         return _look_at_batches(compare_batches(log, policy, most), log, policy, rng)
     rounds = compare_choices(log, policy, most)
     return None if rounds is None else _look_at_rounds(rounds, log, policy, rng)
+
+
+def _neighbours(
+    log: ExperimentLog, policy: Policy, looked: Looked | None, level: float, most: int, seed: int
+) -> tuple[str, ...]:
+    """Rules that would fit instead, where this one is refused at some level."""
+
+    def accepts(other: Policy) -> bool:
+        found = _look(log, other, most, seed)
+        return found is not None and found.p_value >= LEVEL
+
+    return () if looked is None or looked.p_value >= level else neighbours_of(log, policy, looked, accepts)
 
 
 def _by_batches(log: ExperimentLog, policy: Policy) -> bool:
@@ -179,7 +196,9 @@ def _ended(looked: Looked, log: ExperimentLog, policy: Policy, undecided: str) -
     return looked._replace(wrong=(missing,), where="the end of the log", explained=explained, finding=finding)
 
 
-def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None) -> Fit:
+def _fit(
+    log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None, near: tuple[str, ...]
+) -> Fit:
     judged, wrong = (looked.judged, looked.wrong) if looked else (None, ())
     rewards = examine_rewards(log)
     return Fit(
@@ -188,7 +207,7 @@ def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Coun
         horizon=log.horizon,
         rounds_checked=looked.size if looked and looked.unit == "round" else 0,
         batches_checked=looked.size if looked and looked.unit == "batch" else 0,
-        p_value=0.0 if wrong else judged.p_value if judged else counts.p_value if counts and not looked else 1.0,
+        p_value=looked.p_value if looked else counts.p_value if counts else 1.0,
         mismatches=wrong,
         first_mismatch=looked.explained if looked else "",
         situation=looked.situation if looked else (),
@@ -201,6 +220,7 @@ def _fit(log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Coun
         ),
         warnings=tuple(reward_warnings(rewards)),
         notes=_notes(log, policy),
+        neighbours=near,
     )
 
 

@@ -229,7 +229,7 @@ def _answers_along(log: ExperimentLog, policy: Policy, begun: Ints) -> tuple[Flo
     """The same of a rule that looks at more than totals, in batches that begin in these rounds."""
     assert log.rounds is not None
     more = np.zeros(int(begun.max(initial=0) >= log.horizon), np.int64)  # a round that was not
-    arms, rewards = np.append(log.rounds.arms, more), np.append(log.rounds.rewards, more)
+    arms, rewards = np.append(log.rounds.arms, more), np.append(log.rounds.rewards, more.astype(np.float64))
     answer = policy.replay(History(arms, rewards, len(log.labels), asked=begun))
     assert answer is not None
     return answer

@@ -61,6 +61,13 @@ def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Cho
     count = min(log.horizon, NUMBERS_AT_ONCE // arm_count, most_rounds if policy.randomised else log.horizon)
     spaced = policy.randomised and policy.by_totals
     rounds = np.linspace(0, log.horizon - 1, count).astype(np.int64) if spaced else np.arange(count)
+    return choices_in(rounds, log, policy)
+
+
+def choices_in(rounds: Ints, log: ExperimentLog, policy: Policy) -> Choices | None:
+    """These rounds of a log, in rising order, beside the rule's answers."""
+    assert log.rounds is not None
+    arm_count = len(log.labels)
     arms, rewards = log.rounds.arms[: rounds[-1] + 1], log.rounds.rewards[: rounds[-1] + 1]
     conditions = policy.conditions(arm_count, policy.planned(len(arms)))
     history = History(arms, rewards, arm_count, asked=rounds, conditions=conditions)

@@ -54,6 +54,11 @@ class Looked(NamedTuple):
     judged: Plausibility | None  # of a randomised rule
     finding: Finding
 
+    @property
+    def p_value(self) -> float:
+        """0 if the log is impossible, 1 if a rule without randomness makes all of it."""
+        return 0.0 if self.wrong else self.judged.p_value if self.judged else 1.0
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -73,6 +78,7 @@ class Fit:
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]  # about the rewards
     notes: tuple[str, ...] = ()  # about arms that were not available in every batch
+    neighbours: tuple[str, ...] = ()  # policies much like this one that fit, if this one does not
 
     @property
     def verdict(self) -> Literal["fits", "implausible", "impossible"]:
@@ -93,7 +99,7 @@ class Fit:
         if self.mismatches:
             parts += [printable(self.first_mismatch), self.scores()]
         if not self.fits:
-            parts += [self.remedy]
+            parts += self.remedies
         parts += [f"note: {printable(note)}" for note in self.notes]
         parts += [f"warning: {printable(warning)}" for warning in self.warnings]
         return "\n\n".join(parts)
@@ -111,9 +117,14 @@ class Fit:
         return with_few_sizes(self.policy)
 
     @property
-    def remedy(self) -> str:
-        """What to look at if the rule does not fit."""
-        return REMEDY if self.rounds_checked else REMEDY_OF_BATCHES if self.batches_checked else REMEDY_OF_COUNTS
+    def remedies(self) -> list[str]:
+        """What would fit, and what to look at, if the rule does not."""
+        usual = REMEDY if self.rounds_checked else REMEDY_OF_BATCHES if self.batches_checked else REMEDY_OF_COUNTS
+        if not self.neighbours:
+            return [usual]
+        *others, last = map(with_few_sizes, self.neighbours)
+        either = f"{', '.join(others)} or {last}" if others else last
+        return [printable(f"It would fit {either}. Declare that if it is what ran."), usual]
 
     @property
     def never(self) -> str:
@@ -193,12 +204,17 @@ def debias_warnings(fit: Fit) -> list[str]:
     if fit.p_value < WARNED:
         test = fit.findings[0]
         what = f"{fit.shown} is unlikely to have made this log (p = {fit.p_value:.2g})"
-        return [f"{what}, so the correction may be worthless; {test.test}: {test.finding}. {fit.remedy}", *fit.warnings]
+        ways_out = " ".join(fit.remedies)
+        return [
+            f"{what}, so the correction may be worthless; {test.test}: {test.finding}. {ways_out}",
+            *fit.warnings,
+        ]
     return list(fit.warnings)
 
 
 def refusal(fit: Fit, where: str) -> Refused:
     """Why `debias` does not go on."""
     what = f"{fit.shown} cannot have made this log: it never {fit.never}"
-    ways_out = [fit.first_mismatch, fit.scores(), fit.remedy, "To go on in spite of it: --force, in Python force=True."]
+    in_spite = "To go on in spite of it: --force, in Python force=True."
+    ways_out = [fit.first_mismatch, fit.scores(), *fit.remedies, in_spite]
     return Refused(what, where=where, remedy="\n".join(ways_out))

@@ -2,8 +2,6 @@
 
 from functools import cached_property
 
-import numpy as np
-
 from debandit.engine.data import Floats
 from debandit.policies.history import History
 
@@ -29,10 +27,3 @@ class Record(History):
     def tried(self) -> dict[tuple[float, ...], tuple[Floats, Floats]]:
         """What rules have already worked out, by their options."""
         return {}
-
-    @cached_property
-    def opening(self) -> int:
-        """Pulls of each arm in index order with which the log begins: 0 if it does not begin like that."""
-        pulls = int(np.argmax(self.arms != self.arms[0])) or self.horizon  # the length of the first run of one arm
-        expected = np.arange(pulls * self.arm_count) // pulls
-        return pulls if np.array_equal(self.arms[: len(expected)], expected) else 0

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from debandit.checks import choice, number, whole
-from debandit.engine.data import TIES, RuleData, rule_data
+from debandit.engine.data import TIES, Floats, Ints, RuleData, rule_data
 from debandit.policies.policy import Policy
 
 
@@ -39,7 +39,7 @@ class EpsilonGreedy(Policy):
 
 @dataclass(frozen=True)
 class DecayingEpsilonGreedy(Policy):
-    """Epsilon-greedy with epsilon_t = min(1, scale / t^power) in round t = 1, 2, ..."""
+    """Epsilon-greedy with epsilon_t = min(1, scale / t^power) in round t, counted from `first_t`."""
 
     name: ClassVar[str] = "decaying_epsilon_greedy"
     randomised: ClassVar[bool] = True
@@ -47,6 +47,10 @@ class DecayingEpsilonGreedy(Policy):
     power: float = number(1.0, low=0, high=10)
     initial_pulls: int = whole(1, low=1)
     ties: str = choice(*TIES)
+    first_t: int = whole(1)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(explore=lambda t: np.minimum(1.0, self.scale / (t + 1) ** float(self.power)), ties=self.ties)
+        return rule_data(explore=self._epsilon, ties=self.ties)
+
+    def _epsilon(self, t: Ints) -> Floats:
+        return np.minimum(1.0, self.scale / np.maximum(t + self.first_t, 1) ** float(self.power))

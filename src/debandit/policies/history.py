@@ -106,6 +106,13 @@ class History:
         moments, back = np.unique(self.known[self.rounds], return_inverse=True)
         return self.squares_after(moments)[..., back, :]
 
+    @cached_property
+    def opening(self) -> int:
+        """Pulls of each arm in index order with which a single log begins: 0 if it does not begin like that."""
+        pulls = int(np.argmax(self.arms != self.arms[0])) or self.length  # the length of the first run of one arm
+        expected = np.arange(pulls * self.arm_count) // pulls
+        return pulls if np.array_equal(self.arms[: len(expected)], expected) else 0
+
     @property
     def paths(self) -> tuple[Ints, Floats]:
         """Arms and rewards of shape (logs, T)."""
@@ -133,7 +140,7 @@ class History:
 
     def squares_after(self, moments: Ints) -> Floats:
         """Each arm's sum of squared deviations from its mean in the first rounds, likewise (..., m, K)."""
-        pulls, sums = self.totals(np.array([self.horizon]))
+        pulls, sums = self.totals(np.array([self.length]))
         centres = (sums / np.maximum(pulls, 1))[..., 0, :]  # near which nothing is lost by rounding
         errors = self.rewards - np.take_along_axis(centres, self.arms, axis=-1)
         pulls, sums = replace(self, rewards=errors).totals(moments)

@@ -28,7 +28,7 @@ from debandit.engine.data import TIES, RuleData, rule_data
 from debandit.engine.kernels import KernelName, OwnKernel, load_replay
 from debandit.errors import InputError, shorten
 from debandit.policies.history import NO_SCORES, History, Replay
-from debandit.policies.policy import SELDOM_CHANGED, Policy, certain, winners
+from debandit.policies.policy import OF_THE_ENGINE, Policy, certain, winners
 
 # role -> the arguments that the engine has to offer
 ARGUMENTS = {
@@ -142,7 +142,7 @@ class SelectRule(OwnRule):
 
 
 def _parameters(owner: type[OwnRule]) -> list[str]:
-    return [name for name in owner.defaults() if name not in SELDOM_CHANGED]
+    return [name for name in owner.defaults() if name not in OF_THE_ENGINE]
 
 
 def _function(owner: type, role: str) -> Callable[..., Any] | None:

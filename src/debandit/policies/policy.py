@@ -22,7 +22,8 @@ from debandit.policies.normal_draws import highest_draw
 
 Free = Callable[..., Floats]  # (t, pulls, sums), or with squares, -> chances, where the choice is free
 
-SELDOM_CHANGED = ("initial_pulls", "ties", "order", "draws")  # not worth a word where they are as usual
+OF_THE_ENGINE = ("initial_pulls", "ties", "draws")  # options that no function of a rule needs to know
+SELDOM_CHANGED = (*OF_THE_ENGINE, "order", "first_t")  # not worth a word where they are as usual
 
 
 class Policy(ABC):

@@ -13,16 +13,24 @@ from debandit.policies.policy import Policy
 
 @dataclass(frozen=True)
 class UCB(Policy):
-    """Each arm `initial_pulls` times, then in round t, counted from 1, the highest mean_k + c sqrt(ln t / N_k)."""
+    """Each arm `initial_pulls` times, then in round t the highest mean_k + c sqrt(ln t / N_k).
+
+    Rounds are counted from `first_t`: with 0, t is the number of rounds before.
+    """
 
     name: ClassVar[str] = "ucb"
     randomised: ClassVar[bool] = False
     c: float = number(1.0, low=0)
     initial_pulls: int = whole(1, low=1)
     ties: str = choice(*TIES)
+    first_t: int = whole(1)
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
-        return rule_data(width=inverse_root, level=lambda t: self.c * np.sqrt(np.log(t + 1)), ties=self.ties)
+        return rule_data(
+            width=inverse_root,
+            level=lambda t: self.c * np.sqrt(np.log(np.maximum(t + self.first_t, 1))),
+            ties=self.ties,
+        )
 
 
 def ucb1(initial_pulls: int = 1, ties: str = "first") -> UCB:
