@@ -528,6 +528,10 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
             if wrapping.stop and favoured(wrapping.stop, *both, known_pulls, known_sums) is not None:
                 break
         own.append(False)
+        if rule.opening == 0 and (t < wrapping.turns * arms or t < wrapping.uniform or closed):
+            rule.decide(
+                known, list(known_pulls), list(known_sums), rng
+            )  # Exp3 remembers its last chances
         if held is not None:
             arm = held
         elif t < wrapping.turns * arms:
@@ -535,8 +539,6 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
         elif t < wrapping.uniform:
             arm = int(rng.integers(arms))
         elif closed:
-            if rule.opening == 0:  # it is asked nevertheless, for Exp3 remembers the chances of its last choice
-                rule.decide(known, list(known_pulls), list(known_sums), rng)
             if wrapping.quota and not hand:
                 hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
             arm = hand.pop() if wrapping.quota else int(rng.integers(arms))

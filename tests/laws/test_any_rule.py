@@ -78,7 +78,7 @@ def test_wrappers_around_every_rule(name):
 
 STATEFUL = {
     "exp3": (db.Exp3(gamma=0.3), oracle.exp3(0.3)),
-    "thompson-variance": (db.ThompsonVariance(), oracle.thompson_variance()),
+    "gaussian": (db.GaussianThompson(), oracle.gaussian_thompson()),
     "etc-random": RULES["etc-random"],
 }
 HEARING = {
@@ -205,7 +205,7 @@ def test_objects_draw_uniform_arms_before_the_gate():
 @pytest.mark.parametrize(
     "text", ["floor({}, 0.25, how=clip)", "quota(tempered({}, power=0.3))", "gate(drop({}, 0.3), 4)"]
 )
-@pytest.mark.parametrize("rule", ["exp3(0.3)", "thompson_variance"])
+@pytest.mark.parametrize("rule", ["exp3(0.3)", "gaussian_thompson"])
 def test_changed_chances_of_rules_that_look_at_more_than_totals(rule, text):
     """1{arm pulled} - P(arm | past) adds up to a martingale, with the replay's chances, not with the rule's own."""
     declared, plain = as_policy(text.format(f"batched({rule}, 9)")), as_policy(f"batched({rule}, 9)")
