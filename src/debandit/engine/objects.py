@@ -125,10 +125,15 @@ class _Guide:
             arm = ask()
             floor = self.conditions.mixed
             if floor and self.random.random() < floor.total * floor.fading(self.known[t]):
-                (arm,) = self.random.choices(range(self.arm_count), floor.least)
+                arm = self._from_floor(floor.least)
         if t < self.settled:
             self.chosen.append(arm)
         return arm
+
+    def _from_floor(self, least: Sequence[float]) -> int:
+        if len(set(least)) == 1:  # as versions without shares of single arms drew it
+            return self.random.randrange(self.arm_count)
+        return self.random.choices(range(self.arm_count), least)[0]
 
     def _prescribed(self, t: int) -> int:
         made, heard = (
