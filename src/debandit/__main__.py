@@ -13,7 +13,8 @@ def entry() -> None:
     except KeyboardInterrupt:  # pressed while Python was still importing
         sys.exit(130)
     code = main()
-    gc.freeze()
+    if "duckdb" not in sys.modules:  # which complains of objects that nobody took away
+        gc.freeze()
     sys.exit(code)
 
 
