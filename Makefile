@@ -4,6 +4,8 @@
 # from Debian's packages; where there is none they are skipped, and pytest says so at the end.
 PYTHON ?= python3
 BIN := .venv/bin
+# or every command that is tested or timed would compile our modules anew, which an installed package does not
+unexport PYTHONDONTWRITEBYTECODE
 HAS_POSTGRESQL := { ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
 APT_POSTGRESQL := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends -o Dpkg::Options::=--force-confold postgresql
 # the programs alone: without the file, Debian would make a cluster and start it

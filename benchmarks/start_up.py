@@ -34,6 +34,7 @@ def cpu_seconds(arguments: tuple[str, ...], folder: Path) -> float:
     """What one command takes, its children included."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "DEBANDIT_CACHE_DIR": str(folder / "cache")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     command = [sys.executable, "-m", "debandit", *arguments]
     subprocess.run(command, check=True, cwd=folder, env=environment, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

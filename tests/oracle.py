@@ -529,9 +529,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
                 break
         own.append(False)
         if rule.opening == 0 and (t < wrapping.turns * arms or t < wrapping.uniform or closed):
-            rule.decide(
-                known, list(known_pulls), list(known_sums), rng
-            )  # Exp3 remembers its last chances
+            rule.decide(known, list(known_pulls), list(known_sums), rng)  # Exp3 remembers its last chances
         if held is not None:
             arm = held
         elif t < wrapping.turns * arms:

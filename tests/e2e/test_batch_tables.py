@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 from batch_tables import tables
+from commands import fails, run
 from object_rules import Explorer
-from test_command_line import fails, run
 
 import debandit as db
 from debandit.describing import Description

@@ -214,7 +214,7 @@ def test_rows_do_not_pile_up(postgresql, tmp_path, monkeypatch):
     """The rows of a query are in a file, not in memory; it is gone when nobody can read it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     query = "SELECT 'a' AS arm, 1 AS reward, repeat('x', 1000) AS more FROM generate_series(1, 30000)"
-    source = databases.table_of(postgresql.uri, query)
+    source = databases.queried(postgresql.uri, query)
     (folder,) = tmp_path.glob("debandit-*")
     assert (folder / "rows").stat().st_size > 30e6
     assert max(len(piece.columns) for piece in source.read(["arm", "more"], [])) < 20_000

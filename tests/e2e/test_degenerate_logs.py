@@ -1,9 +1,8 @@
 """Logs that leave little to work with, through the command line with its default options: what is right for each."""
 
 import json
-import subprocess
-import sys
 
+import commands
 import numpy as np
 import pytest
 
@@ -17,11 +16,8 @@ def run(tmp_path, samples, *options):
     rounds = [(label, reward) for label, sample in zip(labels, samples, strict=True) for reward in sample]
     shuffled = [rounds[i] for i in np.random.default_rng(1).permutation(len(rounds))]
     (tmp_path / "log.csv").write_text("arm,reward\n" + "".join(f"{a},{float(x)!r}\n" for a, x in shuffled))
-    command = ["-m", "debandit", "debias", "log.csv", "--policy", "ucb", "--force", "--arms", ",".join(labels)]
-    command += ["--json", "result.json", *options]
-    return subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, encoding="utf-8", cwd=tmp_path, timeout=300
-    )
+    rule = ("--policy", "ucb", "--force", "--arms", ",".join(labels))
+    return commands.run("debias", "log.csv", *rule, "--json", "result.json", *options, cwd=tmp_path)
 
 
 def debiased(tmp_path, *samples):

@@ -28,7 +28,7 @@ def run(cwd, *arguments, stdin=None, limit=limited):
     """The exit code, the output and the errors of a command that must end soon, calmly, and print only text."""
     command = [sys.executable, "-m", "debandit", *map(str, arguments)]
     before = {path.name for path in cwd.iterdir()}
-    done = subprocess.run(command, capture_output=True, cwd=cwd, timeout=60, preexec_fn=limit, stdin=stdin)
+    done = subprocess.run(command, capture_output=True, cwd=cwd, timeout=300, preexec_fn=limit, stdin=stdin)
     shown = [text.decode("utf-8") for text in (done.stdout, done.stderr)]
     for text in shown:
         assert "Traceback" not in text

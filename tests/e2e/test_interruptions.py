@@ -16,7 +16,7 @@ from debandit.engine.processes import process_pool
 STUDY = """
 horizon = [40, 50]
 experiments = 3000
-runs = 200
+runs = 80
 methods = ["naive", "gaussian", "efron", "ipw"]
 histogram = {low = 0, high = 1, bins = 10}
 [[cell]]
@@ -24,7 +24,7 @@ policy = "epsilon_greedy(epsilon={epsilon})"
 world = "bernoulli(means=[0.3, 0.6])"
 grid.epsilon = [0.05, 0.1, 0.2]
 """
-KILLS = 12
+KILLS = 6
 INTERRUPTED = (130, -signal.SIGINT)  # Python itself may prefer the second, which is the same to a shell
 FILES = ("rows.csv", "rows.parquet", "table.md", "figure.svg")
 
@@ -51,14 +51,19 @@ def wait_for_lines(folder, process, least):
         time.sleep(0.01)
 
 
+def members(process):
+    """How many are in the process's group."""
+    return len(subprocess.run(["pgrep", "-g", str(process.pid)], capture_output=True).stdout.split())
+
+
 def all_gone(process):
     """Whether soon nobody of the process's group is left."""
-    deadline = time.monotonic() + 20
-    while left := subprocess.run(["pgrep", "-g", str(process.pid)], capture_output=True).stdout:
+    deadline = time.monotonic() + 60
+    while members(process):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.1)
-    return not left
+    return True
 
 
 def test_kill_9_at_random_moments(tmp_path, undisturbed):
@@ -101,7 +106,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_done(tmp_path, undisturbed):
 @pytest.mark.parametrize("after", [0.4, 0.9, 1.5, 2.7])
 def test_ctrl_c_of_a_terminal_reaches_all_processes(tmp_path, after):
     """At any moment, with workers starting, compiling or at work: one line, no tracebacks, and nobody stays behind."""
-    (tmp_path / "my.toml").write_text(STUDY.replace("runs = 200", "runs = 200_000"))
+    (tmp_path / "my.toml").write_text(STUDY.replace("runs = 80", "runs = 200_000"))
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     start = time.monotonic()
     subprocess.run([sys.executable, "-m", "debandit", "--version"], check=True, capture_output=True)
@@ -129,10 +134,11 @@ def test_ctrl_c_is_heard_while_workers_are_started(monkeypatch):
 
 
 def test_workers_do_not_outlive_a_killed_parent(tmp_path):
-    (tmp_path / "my.toml").write_text(STUDY.replace("runs = 200", "runs = 200_000"))
+    (tmp_path / "my.toml").write_text(STUDY.replace("runs = 80", "runs = 200_000"))
     process = subprocess.Popen(command(tmp_path, "--workers", "2", "-q"), start_new_session=True)
-    time.sleep(3)
-    assert len(subprocess.run(["pgrep", "-g", str(process.pid)], capture_output=True).stdout.split()) >= 3
+    while members(process) < 3:  # the command and its workers, however busy the machine is
+        assert process.poll() is None
+        time.sleep(0.1)
     process.kill()
     process.wait()
     assert all_gone(process)

@@ -124,7 +124,9 @@ def test_the_page_on_accuracy():
 def test_make_targets():
     targets = re.findall(r"^make (\w+)", README, re.MULTILINE)
     assert targets == ["demo", "test"]
-    assert "91 got drug A" in execute(["make", "--silent", "demo"], ROOT)
+    told = execute(["make", "--silent", "demo"], ROOT)
+    assert "91 got drug A and 9 got drug B" in told
+    assert "debandit debias trial.csv" in told  # the next step
     assert re.search(r"^test:", (ROOT / "Makefile").read_text(), re.MULTILINE)  # it is what runs this
 
 

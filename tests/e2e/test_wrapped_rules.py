@@ -4,7 +4,7 @@ from pathlib import Path
 
 import own_rules
 import pytest
-from test_command_line import fails, run
+from commands import fails, run
 
 import debandit as db
 

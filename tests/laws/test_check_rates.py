@@ -21,7 +21,7 @@ def at_most(rate, nominal, count):
     return rate <= nominal + Z * np.sqrt(nominal * (1 - nominal) / count)
 
 
-def p_values(played, declared, world, logs=LOGS, rounds=HORIZON):
+def p_values(played, declared, world, logs, rounds=HORIZON):
     """Of the choices of many logs; the probabilities of all logs at once, because that is faster."""
     runs = db.simulate(played, world, horizon=HORIZON, runs=logs, seed=91, paths=True)
     arms, rewards = runs.path_arms[:, :rounds].astype(np.int64), runs.path_rewards[:, :rounds]
@@ -51,20 +51,20 @@ def fixed_weights(arm_count):
 
 # Every randomised rule and the number of logs; docs/check.md has the rates of 1,000 logs for all of them.
 OWN_RATES = {
-    "thompson": (db.ThompsonSampling(), LOGS),
-    "epsilon_greedy": (db.EpsilonGreedy(), LOGS),
-    "uniform": (db.Uniform(), LOGS),
-    "beta_thompson": (db.BetaThompson(), 200),
-    "decaying_epsilon_greedy": (db.policies.DecayingEpsilonGreedy(), 200),
-    "softmax": (db.policies.Softmax(), 200),
-    "inverse_gap": (db.policies.InverseGap(), 200),
-    "leader_challenger": (db.policies.LeaderChallenger(), 200),
-    "gaussian_thompson": (db.policies.GaussianThompson(), 200),
-    "top_two_thompson": (db.policies.TopTwoThompson(leader=0.8), 200),
-    "ts_postdiff": (db.policies.TSPostDiff(), 200),
-    "play_the_winner": (db.policies.PlayTheWinner(), 200),
-    "exp3": (db.policies.Exp3(), 200),
-    "fixed_weights": (fixed_weights, 200),
+    "thompson": (db.ThompsonSampling(), 150),
+    "epsilon_greedy": (db.EpsilonGreedy(), 150),
+    "uniform": (db.Uniform(), 150),
+    "beta_thompson": (db.BetaThompson(), 150),
+    "decaying_epsilon_greedy": (db.policies.DecayingEpsilonGreedy(), 150),
+    "softmax": (db.policies.Softmax(), 150),
+    "inverse_gap": (db.policies.InverseGap(), 150),
+    "leader_challenger": (db.policies.LeaderChallenger(), 150),
+    "gaussian_thompson": (db.policies.GaussianThompson(), 150),
+    "top_two_thompson": (db.policies.TopTwoThompson(leader=0.8), 150),
+    "ts_postdiff": (db.policies.TSPostDiff(), 150),
+    "play_the_winner": (db.policies.PlayTheWinner(), 150),
+    "exp3": (db.policies.Exp3(), 150),
+    "fixed_weights": (fixed_weights, 150),
 }
 SLOW = ("beta_thompson", "gaussian_thompson", "top_two_thompson")  # three arms need quadrature
 UNIT_REWARDS = ("exp3",)  # not only for 0/1 rewards, but for some between 0 and 1
@@ -95,7 +95,7 @@ def test_control_the_rates_are_those_of_the_declared_rule_only(name):
 
 
 def test_epsilon_greedy_is_not_taken_for_thompson_sampling():
-    assert (p_values(db.EpsilonGreedy(0.05), db.ThompsonSampling(), NORMAL[2], logs=300) < 0.05).mean() >= 0.9
+    assert (p_values(db.EpsilonGreedy(0.05), db.ThompsonSampling(), NORMAL[2], logs=100) < 0.05).mean() >= 0.9
 
 
 def test_other_randomised_rules_are_found():

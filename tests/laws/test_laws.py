@@ -21,7 +21,11 @@ def test_every_built_in_rule_is_judged():
     assert {type(policy) for policy, *_ in (*RULES.values(), *OTHERS.values())} == set(BUILT_IN.values())
 
 
-@pytest.mark.parametrize(("rule", "world"), ALLOWED)
+# every rule in two worlds, and in every world a rule of each kind: worlds know nothing of rules
+FAIR = [pair for pair in ALLOWED if pair[1] in ("normal", "bernoulli") or pair[0] in ("ucb", "thompson", "beta", "urn")]
+
+
+@pytest.mark.parametrize(("rule", "world"), FAIR)
 def test_sums_are_fair(rule, world):
     place = WORLDS[world]
     runs = db.simulate(RULES[rule][0], place, horizon=HORIZON, runs=RUNS, seed=11)

@@ -132,10 +132,10 @@ RANDOMISED = ("thompson", "epsilon-wide", "softmax", "beta", "urn-slow", "exp3",
 
 @functools.cache
 def slow_runs(rule, wrapping):
-    """Pulls and sums of every arm in 400 runs of the oracle."""
+    """Pulls and sums of every arm in runs of the oracle, more of the rule that must tell wrappings apart."""
     _, judge, arms = JUDGED[rule]
     truth, rng, found = BERNOULLI.means[:arms], np.random.default_rng(5), []
-    for _ in range(400):
+    for _ in range(400 if rule == "softmax" else 200):
         path, rewards, _ = oracle.play(
             judge, WRAPPINGS[wrapping][1], arms, 45, lambda _, arm: float(rng.random() < truth[arm]), rng
         )
@@ -152,8 +152,8 @@ def test_against_the_slow_simulator(rule, wrapping):
         WRAPPINGS[wrapping][0](policy), db.worlds.Bernoulli(BERNOULLI.means[:arms]), horizon=45, runs=40_000, seed=5
     )
     fast = np.concatenate([runs.pulls, runs.sums], axis=1)
-    errors = (each.std(axis=0, ddof=1) / np.sqrt(len(each)) for each in (slow, fast))
-    assert np.abs(z_scores(slow.mean(axis=0) - fast.mean(axis=0), *errors)).max() < Z
+    error = fast.std(axis=0) * np.sqrt(1 / len(slow) + 1 / len(fast))  # of few runs it would miss rare ones
+    assert np.abs((slow.mean(axis=0) - fast.mean(axis=0)) / error).max() < Z
 
 
 @pytest.mark.parametrize("wrapping", ["batched-late", "all"])
@@ -185,7 +185,7 @@ def test_choices_are_as_likely_as_the_wrapped_rule_says(rule, wrapping):
     assert worst(wrap(db.FixedWeights((0.6, 0.2, 0.2)[:arms]))) > 2 * Z
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", ["normal", "empirical-binary"])
 @pytest.mark.parametrize("wrapping", ["batched", "uniform", "all"])
 @pytest.mark.parametrize("rule", ["ucb", "thompson", "epsilon", "etc-short", "beta"])
 def test_sums_are_fair(rule, wrapping, world):
@@ -226,7 +226,7 @@ def exact_batches(judge, size, p1, p2, horizon):
 def test_batches_against_all_tables_of_rewards(size):
     exact = exact_batches(oracle.ucb(0.5), size, 0.4, 0.6, 7)
     policy, place = db.UCB(c=0.5), db.worlds.Bernoulli([0.4, 0.6])
-    runs = db.simulate(db.Batched(policy, size=size), place, horizon=7, runs=1_000_000, seed=6)
+    runs = db.simulate(db.Batched(policy, size=size), place, horizon=7, runs=400_000, seed=6)
     assert np.abs(z_scores(runs.bias() - exact, runs.bias_se())).max() < Z
     alone = exact_two_arms(policy, 0.4, 0.6, 7).bias
     assert np.abs(z_scores(runs.bias() - alone, runs.bias_se())).max() > 2 * Z  # control
@@ -245,7 +245,7 @@ def test_exact_values_with_a_floor_or_a_warm_up(rule):
     plain = exact_two_arms(policy, 0.4, 0.55, 20)
     assert np.abs(plain.bias - exact.bias).max() > 1e-4  # control
     warm = exact_two_arms(db.WarmUp(policy, rounds=6), 0.4, 0.55, 20)
-    runs = db.simulate(db.WarmUp(policy, rounds=6), db.worlds.Bernoulli([0.4, 0.55]), horizon=20, runs=400_000, seed=7)
+    runs = db.simulate(db.WarmUp(policy, rounds=6), db.worlds.Bernoulli([0.4, 0.55]), horizon=20, runs=200_000, seed=7)
     assert np.abs(z_scores(runs.bias() - warm.bias, runs.bias_se())).max() < Z
     assert np.abs(z_scores(runs.bias() - plain.bias, runs.bias_se())).max() > 2 * Z  # control
 

@@ -64,7 +64,8 @@ def test_rows_agree_with_the_reference(found):
         algorithm = ALGORITHMS[row["setting"].rpartition(", ")[0]] if "sd" not in row["setting"] else None
         algorithm = algorithm or ALGORITHMS[row["setting"].partition(", Normal")[0]]
         if name is None or (algorithm == "TSconj" and cell.world.name == "normal" and cell.world.arm_count == 4):
-            continue  # E[naive] is the bias plus a constant; for the other see GATED in test_reference
+            continue  # E[naive] is the bias plus a constant; the other leaves an arm without a pull in 32 to 50 % of
+            # the logs, and what such a log contributes is a convention
         values = cell.world.means
         means = " ".join(f"{mean:g}" for mean in values)
         sds = " ".join(f"{sd:g}" for sd in cell.world.sds) if cell.world.name == "normal" else ""
@@ -95,6 +96,8 @@ METHODS = {"naive": "MSE_naive", "gaussian": "MSE_MB", "efron": "MSE_EB", "ipw":
 def test_figures_agree_with_the_reference(figure):
     """All MSE rows but those of IPW and AIPW under Thompson sampling, whose means are not stable (REPRODUCTION.md)."""
     study = db.Study.shipped(figure)
+    if figure == "figure4":  # whose errors stay below twice the reference's
+        study = study.with_settings(experiments=1500)
     rows = [row for row in study.run().rows if row["quantity"] == "mse"]
     compared, worst = 0, 0.0
     for row in rows:

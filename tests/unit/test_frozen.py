@@ -6,6 +6,7 @@ They were computed with version 0.1.0. A sum may differ in its last bits on a pr
 import numpy as np
 import pytest
 from catalogue import OTHERS, RULES, WORLDS
+from object_rules import Explorer
 
 import debandit as db
 
@@ -130,13 +131,23 @@ FROZEN = [
             [14.517396904614323, 64.80558388048091, 10.125042033901408],
         ],
     ),
+    (
+        "explorer",
+        "normal",
+        "floor",
+        [[11, 15, 34], [22, 29, 9]],
+        [
+            [10.583900706222977, 24.256748748881613, 59.43506245627867],
+            [25.601916644156105, 50.905521793489655, 3.313030431125193],
+        ],
+    ),
     ("urn", "bernoulli", "all2", [[16, 24, 20], [13, 22, 25]], [[5.0, 17.0, 14.0], [4.0, 14.0, 11.0]]),
 ]
 
 
 @pytest.mark.parametrize(("rule", "world", "wrapping", "pulls", "sums"), FROZEN)
 def test_seeded_runs_are_what_they_were(rule, world, wrapping, pulls, sums):
-    policy = WRAPPINGS[wrapping]((RULES | OTHERS)[rule][0])
+    policy = WRAPPINGS[wrapping](Explorer() if rule == "explorer" else (RULES | OTHERS)[rule][0])
     runs = db.simulate(policy, WORLDS[world], horizon=60, runs=2, seed=7, paths=True)
     np.testing.assert_array_equal(runs.pulls, pulls)
     np.testing.assert_allclose(runs.sums, sums, rtol=1e-12)

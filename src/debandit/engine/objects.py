@@ -134,8 +134,13 @@ class _Guide:
             arm = ask()
             floor = self.conditions.mixed
             if floor and self.random.random() < floor.total * floor.fading(self.begun[t]):
-                (arm,) = self.random.choices(range(self.arm_count), floor.least)
+                arm = self._from_floor(floor.least)
         return arm
+
+    def _from_floor(self, least: Sequence[float]) -> int:
+        if len(set(least)) == 1:  # as versions without shares of single arms drew it
+            return self.random.randrange(self.arm_count)
+        return self.random.choices(range(self.arm_count), least)[0]
 
     def add(self, arm: int, reward: float) -> None:
         """What happened in a round; of no interest once the object is free."""

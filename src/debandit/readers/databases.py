@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from debandit.errors import InputError, shorten
 from debandit.readers.pieces import Piece, Source, place_of
-from debandit.readers.sources import source_of
 
 _ROWS = 2**16  # of a piece
 _PATIENCE = 2.0  # seconds for a database to stop after Ctrl-C
@@ -62,17 +61,6 @@ class _Database(NamedTuple):
     stop: Callable[[], object]  # from another thread
 
 
-def table_of(given: Any, query: str | None) -> Source:
-    """What the query gives if there is one; else `given` is a file or a data frame."""
-    if query is not None:
-        return _queried(address_of(given), query)
-    for each in given if isinstance(given, (list, tuple)) else [given]:
-        if isinstance(each, str) and re.match(r"[a-z][\w+.-]+://|.*password=", each, re.I | re.S):
-            remedy = "A database needs --db and --query; in Python read_log(address, query=...)."
-            raise InputError("this is an address, not a file", where="log", remedy=remedy)
-    return source_of(given)
-
-
 def address_of(uri: Any) -> Address:
     """What an address says. One that cannot be understood is not repeated: who knows where its password is."""
     text = uri if isinstance(uri, str) else ""
@@ -98,7 +86,9 @@ def address_of(uri: Any) -> Address:
     raise InputError("this is not the address of a database", where="--db", remedy=f"Write {_KINDS}.")
 
 
-def _queried(address: Address, query: str) -> Source:
+def queried(uri: Any, query: str) -> Source:
+    """What the query gives."""
+    address = address_of(uri)
     if not _QUERY.match(query):
         raise InputError("this is not a query", where="--query", remedy=_ONE_QUERY)
     folder, name = Path(tempfile.mkdtemp(prefix="debandit-")), shorten(address.shown, 200)

@@ -11,9 +11,9 @@ from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
 from debandit.readers.columns import METRIC, Roles, roles_of
 from debandit.readers.counting import is_counted, left_out, no_table_of_batches, notes_on_counts, read_counts
-from debandit.readers.databases import table_of
 from debandit.readers.doubts import confirm_order, lookalikes, repeated_users
 from debandit.readers.pieces import NotNumbersError, Piece, Source
+from debandit.readers.sources import source_of
 from debandit.readers.totals import Columns, RowsNeededError, Totals
 from debandit.readers.values import Labels, complain, dates, lacking, numbers, starts_of, times, with_gaps
 from debandit.settings import AVAILABLE, MISSING, PERIODS
@@ -114,7 +114,7 @@ def read(
     metrics = [metrics] if isinstance(metrics, str) else metrics
     if isinstance(arms, str):
         raise InputError("arms is one text", where="arms", remedy="Give a list: arms=['A', 'B'].")
-    source = table_of(given, query)
+    source = source_of(given, query)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
     if is_counted(source, counts | {"arm": arm, "reward": reward}):
         of_rounds = {"reward": reward, "propensity": propensity, "time": time, "batch-by": batch_by}

@@ -2,6 +2,7 @@
 
 import glob
 import itertools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,19 @@ from debandit.readers.formats import file_source
 from debandit.readers.pieces import Source, typed_source
 
 
-def source_of(given: Any) -> Source:
-    """A path, a pattern such as logs/*.parquet, `-` for standard input, a list of paths, or a data frame."""
+def source_of(given: Any, query: str | None = None) -> Source:
+    """A path, a pattern such as logs/*.parquet, `-` for standard input, a list of paths, or a data frame.
+
+    With a query, `given` is the address of a database.
+    """
+    if query is not None:
+        from debandit.readers.databases import queried  # only then: loading it takes longer than reading a small file
+
+        return queried(given, query)
+    for each in given if isinstance(given, (list, tuple)) else [given]:
+        if isinstance(each, str) and re.match(r"[a-z][\w+.-]+://|.*password=", each, re.I | re.S):
+            remedy = "A database needs --db and --query; in Python read_log(address, query=...)."
+            raise InputError("this is an address, not a file", where="log", remedy=remedy)
     if isinstance(given, (str, Path)):
         return _joined([file_source(path) for path in _paths(str(given))])
     if isinstance(given, (list, tuple)) and given and all(isinstance(each, (str, Path)) for each in given):
