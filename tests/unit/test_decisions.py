@@ -102,6 +102,7 @@ def test_a_log_that_was_stopped_by_hand_is_refused(stopped):
         with pytest.raises(db.Refused, match="Was it stopped by hand") as error:
             db.debias(cut(stopped, rounds), STOPPING)
         assert why in str(error.value)
+        assert "it never ends the experiment at the end" in str(error.value)
         assert f"the log ends after {rounds:,} rounds, but 1,000 were planned" in str(error.value)
     assert db.debias(cut(stopped, 100), STOPPING, force=True, runs=300).warnings
 

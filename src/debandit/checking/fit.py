@@ -129,6 +129,8 @@ class Fit:
     @property
     def never(self) -> str:
         """What the rule does not do, in a few words."""
+        if self.mismatches[0] > (self.batches_checked or self.horizon):
+            return "ends the experiment at the end"  # of the log
         count = f"{len(self.mismatches):,} of"
         if self.batches_checked:
             return f"makes the counts of {count} {self.batches_checked:,} batches"
