@@ -107,10 +107,12 @@ class Runs:
         return self.means - self.world.means[..., None, :], pulled, pulled.sum(axis=-2)
 
     def log(self, run: int, world: int = 0) -> ExperimentLog:
-        """One run as a log; the arms are called 1, 2, ..."""
-        arms, rewards = self.paths()
-        place = (world, run) if arms.ndim == 3 else run
+        """One run as a log; the arms are called 1, 2, ... Without paths it has the counts of 0/1 rewards only."""
         labels = [str(arm + 1) for arm in range(self.world.arm_count)]
+        place = (world, run) if self.pulls.ndim == 3 else run
+        if self.path_arms is None and self.binary:
+            return ExperimentLog.from_summaries(labels, self.pulls[place], self.means[place], binary=True)
+        arms, rewards = self.paths()
         return ExperimentLog(arms[place] + 1, rewards[place], labels=labels)
 
 

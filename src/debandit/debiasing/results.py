@@ -39,8 +39,9 @@ def bootstrapped(cases: Sequence[Case], work: Work) -> list[Debiased]:
             alike[0].settings.control_variates,
             work.workers,
         )
-        for case, world, found in zip(alike, worlds, estimates, strict=True):
-            results[case.settings.log_index] = _from_runs(case, found, inferred(case, world, work.workers), world)
+        sure = inferred(alike, worlds, work.workers)
+        for case, world, *found in zip(alike, worlds, estimates, sure, strict=True):
+            results[case.settings.log_index] = _from_runs(case, world, *found)
     return [results[case.settings.log_index] for case in cases]
 
 
@@ -49,7 +50,7 @@ def reordered(cases: Sequence[Case], work: Work) -> list[Debiased]:
     return [_from_walks(case, work) for case in cases]
 
 
-def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -> Debiased:
+def _from_runs(case: Case, world: World, found: BiasEstimate, sure: Inference) -> Debiased:
     log = case.log
     bias, corrected = np.where(log.pulls > 0, found.bias, np.nan), log.means - found.bias
     winner, quoted = _winner(log, found, sure.compared.winner), log.means - found.quoted_bias

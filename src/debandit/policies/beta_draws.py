@@ -14,6 +14,8 @@ from debandit.policies.panels import WEIGHTS, by_panels, common_panels, highest,
 
 LEAST = 0.05  # of a and c; below it draws pile up at 0 and 1 so closely that doubles cannot tell them apart
 DROPS = np.array([1.4, 3.5, 8.2]) ** 2 / 2  # of the log-density from the peak to the ends of an arm's panels
+NORMAL_DROPS = np.array([1.8, 6.4]) ** 2 / 2  # for densities that are nearly normal; 1e-10 lies beyond them
+NEARLY_NORMAL = 30.0  # a and c from this on
 FINE_DROPS = np.linspace(0, 8.6, 6)[1:] ** 2 / 2
 BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long that 1 + e^x bends within one panel
 LONG_TAILS = 1.0  # a or c below this
@@ -32,10 +34,16 @@ def highest_beta(a: Floats, c: Floats, *, fine: bool = False) -> Floats:
     unless arms are tied at few pulls or have millions. If `fine`, which takes two to four times as long, small chances
     of two arms are right relatively, too; what lies below the highest of the arms' lower ends matters only then.
     """
-    long = fine | (np.minimum(a, c).min(axis=-1) < LONG_TAILS)
-    chances = np.empty(a.shape)
-    for rows, bends in ((np.flatnonzero(~long), BENDS[:0]), (np.flatnonzero(long), BENDS)):
-        chances[rows] = by_panels(partial(_panels, fine, bends), _highest, a[rows], c[rows])
+    least, chances = np.minimum(a, c).min(axis=-1), np.empty(a.shape)
+    long, normal = fine | (least < LONG_TAILS), (least >= NEARLY_NORMAL) & (not fine)
+    drops = FINE_DROPS if fine else DROPS
+    for which, ends in (
+        (normal, partial(_panels, NORMAL_DROPS, BENDS[:0], False)),
+        (~(long | normal), partial(_panels, drops, BENDS[:0], False)),
+        (long, partial(_panels, drops, BENDS, fine)),
+    ):
+        rows = np.flatnonzero(which)
+        chances[rows] = by_panels(ends, _highest, a[rows], c[rows])
     return np.maximum(chances, LEAST_CHANCE)
 
 
@@ -55,13 +63,13 @@ def _highest(a: Floats, c: Floats, ends: Floats) -> Floats:
     return highest(mass, np.where(before < NOTHING, 0.0, before))
 
 
-def _panels(fine: bool, bends: Floats, a: Floats, c: Floats) -> Floats:
-    """Their ends in every row. An arm's are about where its log-density is lower than at its peak by `DROPS`.
+def _panels(drops: Floats, bends: Floats, fine: bool, a: Floats, c: Floats) -> Floats:
+    """Their ends in every row. An arm's are about where its log-density is lower than at its peak by `drops`.
 
     Near the peak that is the drop of a normal density, or that of exp(-e^x) if one of a and c is small; farther out the
     density falls like e^(ax) on the left and e^(-cx) on the right.
     """
-    peak, drops = np.log(a) - np.log(c), (FINE_DROPS if fine else DROPS)[:, None, None]
+    peak, drops = np.log(a) - np.log(c), drops[:, None, None]
     spread = drops * (1 / a + 1 / c)
     near = np.log1p(spread + np.sqrt(2 * spread))
     left, right = near + drops / a, near + drops / c

@@ -11,6 +11,7 @@ from debandit.intervals import (
     WINNER,
     Limits,
     Sample,
+    Sums,
     binary,
     mover_difference,
     mover_lift,
@@ -71,12 +72,15 @@ COMPARISONS = tuple(
     for kind, intervals in kinds.items()
     for interval in intervals
 )
-_samples: WeakKeyDictionary[Runs, Sample] = WeakKeyDictionary()  # many methods look at the same experiments
+_samples: WeakKeyDictionary[Runs, Sample | Sums] = WeakKeyDictionary()  # many methods look at the same experiments
 
 
-def sample_of(experiments: Runs) -> Sample:
-    """The rewards of all experiments, prepared once for all methods."""
-    if experiments not in _samples:
+def sample_of(experiments: Runs) -> Sample | Sums:
+    """The rewards of all experiments, prepared once for all methods; sums of 0/1 rewards without paths."""
+    if experiments not in _samples and experiments.path_arms is None and experiments.binary:
+        pulls, means = experiments.pulls.astype(np.float64), experiments.means
+        _samples[experiments] = Sums(pulls, means, np.nan_to_num(pulls * means * (1 - means)))
+    elif experiments not in _samples:
         _samples[experiments] = Sample(*experiments.paths(), len(experiments.world.means))
     return _samples[experiments]
 
@@ -117,7 +121,7 @@ def closed_limits(asked: Asked, experiments: Runs) -> Limits:
     sample, (kind, interval, level) = sample_of(experiments), asked
     if interval not in _KINDS[DIFFERENCE]:
         interval = INTERVALS.get(family_of(str(experiments.world)), "pooled-t")
-    first = np.zeros(sample.shape[1], dtype=np.int64)
+    first = np.zeros(sample.means.shape[1], dtype=np.int64)
     if kind in (TEST, DIFFERENCE):
         return _difference(interval, sample, first, level)
     if kind == ARM_MEAN:
@@ -150,7 +154,7 @@ def found_by_test(rejected: Floats, truths: Floats) -> dict[str, Floats]:
     return {"type_1": np.where(equal, rejected, np.nan), "power": np.where(equal, np.nan, rejected)}
 
 
-def _wins(sample: Sample) -> Floats:
+def _wins(sample: Sample | Sums) -> Floats:
     return np.rint(np.nan_to_num(sample.means * sample.pulls))
 
 
