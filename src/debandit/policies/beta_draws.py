@@ -10,17 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.policies.panels import WEIGHTS, by_panels, common_panels, highest, nodes_of
+from debandit.policies.panels import by_panels, common_panels, highest, nodes_of
 
 LEAST = 0.05  # of a and c; below it draws pile up at 0 and 1 so closely that doubles cannot tell them apart
 DROPS = np.array([1.4, 3.5, 8.2]) ** 2 / 2  # of the log-density from the peak to the ends of an arm's panels
-NORMAL_DROPS = np.array([1.8, 6.4]) ** 2 / 2  # for densities that are nearly normal; 1e-10 lies beyond them
-NEARLY_NORMAL = 30.0  # a and c from this on
+NORMAL_DROPS = np.array([1.7, 6.5]) ** 2 / 2  # where densities are nearly normal; 4e-11 lies beyond either end
+NEARLY_NORMAL = 12.0  # a and c from this on; the largest error found is 2e-10
 FINE_DROPS = np.linspace(0, 8.6, 6)[1:] ** 2 / 2
 BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long that 1 + e^x bends within one panel
 LONG_TAILS = 1.0  # a or c below this
 MANY = 5  # arms: more need shorter panels; five that are tied at Beta(1, 1.1) are off by 2e-10, eight by 9e-10
-NOTHING = 1e-13  # of an arm's draws lie below the panels: rounding, for up to thousands of pulls
 LOWEST = -600.0  # log-density that is told from none; where doubles underflow, exp is forty times as slow
 LEAST_CHANCE = 1e-300  # where rounding leaves nothing of one: no arm is impossible
 STIRLING = 10.0  # from here on the series of `_beyond_stirling` is exact
@@ -30,7 +29,7 @@ def highest_beta(a: Floats, c: Floats, *, fine: bool = False) -> Floats:
     """P_k = int f_k(x) prod_{j != k} F_j(x) dx for every row of arms with draws Beta(a, c).
 
     Every arm has panels around its peak, on which its density is nearly a polynomial. So Gauss-Legendre is exact, for
-    the integral and for the F_j, which are integrals of the f_j on the way. The result is right to 1e-9, and to 1e-11
+    the integral and for the F_j, which are integrals of the f_j on the way. The result is right to 1e-9, and to 1e-10
     unless arms are tied at few pulls or have millions. If `fine`, which takes two to four times as long, small chances
     of two arms are right relatively, too; what lies below the highest of the arms' lower ends matters only then.
     """
@@ -59,8 +58,7 @@ def _highest(a: Floats, c: Floats, ends: Floats) -> Floats:
     mass -= (a + c)[:, None, None] * bend
     mass += level[:, :, None]
     np.exp(np.maximum(mass, LOWEST, out=mass), out=mass)
-    before = 1 - (WEIGHTS @ mass).sum(axis=1)
-    return highest(mass, np.where(before < NOTHING, 0.0, before))
+    return highest(mass)
 
 
 def _panels(drops: Floats, bends: Floats, fine: bool, a: Floats, c: Floats) -> Floats:
