@@ -39,9 +39,9 @@ def bootstrapped(cases: Sequence[Case], work: Work) -> list[Debiased]:
             alike[0].settings.control_variates,
             work.workers,
         )
-        sure = inferred(alike, worlds, work.workers)
-        for case, world, *found in zip(alike, worlds, estimates, sure, strict=True):
-            results[case.settings.log_index] = _from_runs(case, world, *found)
+        inferences = inferred(alike, worlds, work.workers)
+        for case, world, found, sure in zip(alike, worlds, estimates, inferences, strict=True):
+            results[case.settings.log_index] = _from_runs(case, found, sure, world)
     return [results[case.settings.log_index] for case in cases]
 
 
@@ -50,7 +50,7 @@ def reordered(cases: Sequence[Case], work: Work) -> list[Debiased]:
     return [_from_walks(case, work) for case in cases]
 
 
-def _from_runs(case: Case, world: World, found: BiasEstimate, sure: Inference) -> Debiased:
+def _from_runs(case: Case, found: BiasEstimate, sure: Inference, world: World) -> Debiased:
     log = case.log
     bias, corrected = np.where(log.pulls > 0, found.bias, np.nan), log.means - found.bias
     winner, quoted = _winner(log, found, sure.compared.winner), log.means - found.quoted_bias

@@ -76,4 +76,3 @@ def _rejected(words: Words, n: Ints, p: Floats) -> Ints:
         found[going[taken]] = k[taken]
         going, tried = going[~taken], tried + 2
     return found
-

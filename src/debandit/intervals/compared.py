@@ -56,9 +56,7 @@ def simulates_comparisons(log: ExperimentLog, interval: str) -> bool:
     return interval == "simulated" or (log.horizon > CLOSED_ROUNDS and len(log.labels) <= MOST_ARMS)
 
 
-def distances(
-    log: ExperimentLog, observed: Observed, interval: str, level: float, controls: Ints
-) -> Asking[Distances]:
+def distances(log: ExperimentLog, observed: Observed, interval: str, level: float, controls: Ints) -> Asking[Distances]:
     """How far out the limits of a log must be: of its arms, if their interval is simulated, of pairs and the winner.
 
     `controls` has the arm that each is compared with, -1 where there is none.

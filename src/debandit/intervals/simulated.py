@@ -11,7 +11,7 @@ needs some is a generator, which yields worlds and is sent what one run in each 
 logs can be made side by side.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -86,17 +86,6 @@ def _known(sums: Sums, weight: Floats | None) -> Known:
         return Known(mean, se, np.where(n > 0, np.inf, np.nan), mean * (1 - mean))
     parts = moderated(sums, weight)
     return Known(sums.means, parts.se, parts.df, parts.se**2 * n)
-
-
-def answered(asking: Asking[Answer], play: Callable[[Floats, Floats], Sums]) -> Answer:
-    """The answer, with runs that are made by `play`."""
-    try:
-        worlds = next(asking)
-        while True:
-            worlds = asking.send(play(*worlds))
-    except StopIteration as done:
-        answer: Answer = done.value
-        return answer
 
 
 def tail_z(log: Observed, targets: Targets, critical: Floats) -> Asking[Floats]:

@@ -11,7 +11,6 @@ from debandit.intervals import (
     WINNER,
     Limits,
     Sample,
-    Sums,
     binary,
     mover_difference,
     mover_lift,
@@ -72,17 +71,24 @@ COMPARISONS = tuple(
     for kind, intervals in kinds.items()
     for interval in intervals
 )
-_samples: WeakKeyDictionary[Runs, Sample | Sums] = WeakKeyDictionary()  # many methods look at the same experiments
+_samples: WeakKeyDictionary[Runs, Sample] = WeakKeyDictionary()  # many methods look at the same experiments
 
 
-def sample_of(experiments: Runs) -> Sample | Sums:
-    """The rewards of all experiments, prepared once for all methods; sums of 0/1 rewards without paths."""
-    if experiments not in _samples and experiments.path_arms is None and experiments.binary:
-        pulls, means = experiments.pulls.astype(np.float64), experiments.means
-        _samples[experiments] = Sums(pulls, means, np.nan_to_num(pulls * means * (1 - means)))
-    elif experiments not in _samples:
-        _samples[experiments] = Sample(*experiments.paths(), len(experiments.world.means))
+def sample_of(experiments: Runs) -> Sample:
+    """The rewards of all experiments, prepared once for all methods; of 0/1 rewards the counts are enough."""
+    if experiments not in _samples:
+        counts_only = experiments.path_arms is None and experiments.binary
+        rounds = _in_any_order(experiments) if counts_only else experiments.paths()
+        _samples[experiments] = Sample(*rounds, len(experiments.world.means))
     return _samples[experiments]
+
+
+def _in_any_order(experiments: Runs) -> tuple[Ints, Floats]:
+    """Arms and 0/1 rewards (experiments, rounds) that have the counts."""
+    wins = experiments.sums.astype(np.int64)
+    counts = np.stack((experiments.pulls - wins, wins), axis=-1)
+    codes = np.repeat(np.tile(np.arange(counts[0].size), len(counts)), counts.ravel()).reshape(len(counts), -1)
+    return codes // 2, codes % 2.0
 
 
 def comparisons(family: str, level: float = LEVEL) -> tuple[str, ...]:
@@ -154,7 +160,7 @@ def found_by_test(rejected: Floats, truths: Floats) -> dict[str, Floats]:
     return {"type_1": np.where(equal, rejected, np.nan), "power": np.where(equal, np.nan, rejected)}
 
 
-def _wins(sample: Sample | Sums) -> Floats:
+def _wins(sample: Sample) -> Floats:
     return np.rint(np.nan_to_num(sample.means * sample.pulls))
 
 

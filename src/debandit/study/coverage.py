@@ -39,6 +39,7 @@ from debandit.study.population import (
     RULES,
     SMALL,
     WEB,
+    Scale,
     Setting,
     Web,
     family_of,
@@ -52,10 +53,13 @@ from debandit.tables import Column, Row
 
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary")
 SPECIAL = {"binary": "binary", "two-part": "zero-inflated"}  # intervals for the rewards of one family
-SCALES = {"small": SMALL, "long": LONG, "equal": EQUAL, **WEB}
-# what is measured of what `debias` says in the larger populations, where runs take long
-MEASURED = {"web": (ARM_MEAN, DIFFERENCE, LIFT, MEAN), "web-ucb": (ARM_MEAN, DIFFERENCE, LIFT, MEAN, TEST)}
-MEASURED["web-equal"] = (TEST,)
+SCALES: dict[str, Scale | Web] = {"small": SMALL, "long": LONG, "equal": EQUAL, **WEB}
+# what is measured of what `debias` says on the web, where runs take long
+MEASURED = {
+    "web": (ARM_MEAN, DIFFERENCE, LIFT, MEAN),
+    "web-equal": (TEST,),
+    "web-ucb": (ARM_MEAN, DIFFERENCE, LIFT, MEAN, TEST),
+}
 REWARDS = {"on a scale": CONTINUOUS, "with many zeros": ("zero-inflated",), "0/1": ("binary",)}
 # what limits are for, in words, and the textbook's
 QUANTITIES = {

@@ -40,9 +40,7 @@ _said: WeakKeyDictionary[Runs, dict[tuple[str, float], list[Inference]]] = WeakK
 _estimated: WeakKeyDictionary[Runs, list[Debiased]] = WeakKeyDictionary()
 
 
-def printed_methods(
-    option: str, family: str, level: float = LEVEL, kinds: tuple[str, ...] = KINDS
-) -> tuple[str, ...]:
+def printed_methods(option: str, family: str, level: float = LEVEL, kinds: tuple[str, ...] = KINDS) -> tuple[str, ...]:
     """The methods that measure what `debias` prints with this interval for rewards of a family."""
     return tuple(str(Asked(kind, option, level)) for kind in kinds if kind != LIFT or family in POSITIVE)
 
