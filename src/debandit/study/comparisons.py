@@ -78,8 +78,8 @@ def sample_of(experiments: Runs) -> Sample:
     """The rewards of all experiments, prepared once for all methods; of 0/1 rewards the counts are enough."""
     if experiments not in _samples:
         counts_only = experiments.path_arms is None and experiments.binary
-        rounds = _in_any_order(experiments) if counts_only else experiments.paths()
-        _samples[experiments] = Sample(*rounds, len(experiments.world.means))
+        arms, rewards = _in_any_order(experiments) if counts_only else experiments.paths()
+        _samples[experiments] = Sample(arms, rewards, len(experiments.world.means))
     return _samples[experiments]
 
 

@@ -113,6 +113,8 @@ class Coverage(MeasuredRows):
         """Those of the command line that make this study."""
         scale, level = self.study.scale, self.level
         chosen = {"population": "" if scale == "small" else scale, "level": "" if level == LEVEL else f"{level:g}"}
+        if scale in WEB:  # nothing is corrected there
+            chosen["runs"] = ""
         return super().options() | chosen | {"interval": self.study.interval}
 
     @cached_property
