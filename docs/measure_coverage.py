@@ -24,7 +24,11 @@ TITLE = "Coverage of the intervals"
 STUDIES = {
     "small": {"settings": 50, "experiments": 2000, "seed": 1},
     "long": {"scale": "long", "interval": "simulated", "settings": 8, "experiments": 100, "runs": 50, "seed": 60120},
-    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 16, "runs": 50, "seed": 60119},
+    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 400, "runs": 50, "seed": 60119},
+    "web-equal": {"scale": "web-equal", "interval": "simulated"}
+    | {"settings": 12, "experiments": 400, "runs": 50, "seed": 82011},
+    "web-ucb": {"scale": "web-ucb", "interval": "simulated"}
+    | {"settings": 24, "experiments": 100, "runs": 50, "seed": 82012},
     "equal": {"scale": "equal", "interval": "simulated", "settings": 4, "experiments": 400, "runs": 50, "seed": 60121},
     "small-printed": {"interval": "auto", "settings": 8, "experiments": 200, "runs": 500, "seed": 60122},
     **{f"level-{level}": {"level": level, "settings": 25, "experiments": 2000, "seed": 60118} for level in LEVELS},
@@ -36,7 +40,7 @@ STUDIES = {
 }
 ENOUGH = 400  # experiments in a setting, to speak of the worst one
 SHOWN = (ARM_MEAN, DIFFERENCE, LIFT, MEAN)
-TESTED = {"small": "equal"}  # where no arms differ
+TESTED = {"small": "equal", "web": "web-equal"}  # where no arms differ
 # kinds of logs: study, families, and the intervals that `auto` takes there for an arm and for what is compared
 LOGS = {
     "60 to 300 rounds, rewards on a scale": ("small", CONTINUOUS, "pooled-t", "pooled-t"),
@@ -46,11 +50,14 @@ LOGS = {
     "300 to 5,000 rounds, many zeros": ("long", ("zero-inflated",), "two-part", "two-part"),
     "300 to 5,000 rounds, 0/1": ("long", ("binary",), "simulated", "simulated"),
     "20,000 to 100,000 users, 0/1, batched Thompson": ("web", ("binary",), "simulated", "simulated"),
+    "20,000 to 100,000 users, 0/1, batched UCB": ("web-ucb", ("binary",), "simulated", "simulated"),
 }
 SECTIONS = {  # title, study and tables of what comes further down
     "Longer runs": ("long", ("In short", "By family", "Differences, lift and the winner", "Tests at 5 %")),
     "Longer runs by rule": ("long", ("Differences, lift and the winner by rule",)),
-    "Web experiments": ("web", ("In short", "Tests at 5 %")),
+    "Web experiments": ("web", ("In short", "By family", "Differences, lift and the winner")),
+    "Web experiments with equal arms": ("web-equal", ("Tests at 5 %",)),
+    "Web experiments under UCB": ("web-ucb", ("In short", "Differences, lift and the winner", "Tests at 5 %")),
     "Equal arms": ("equal", ("Tests at 5 %",)),
     "Quoted and corrected means": ("small-printed", ("Quoted and corrected means inside the interval", "Tests at 5 %")),
     **{f"At the level of {100 * level:g} %": (f"level-{level}", ("In short",)) for level in LEVELS},
@@ -82,18 +89,20 @@ READING = """## What to make of it
   Those of differences between arms with rewards on a scale cover {long_difference} (under Thompson sampling
   {long_thompson}); the closed form is a little wider, and covers {long_closed}.
 - **On the web** the closed forms cover {web_closed} of the means and {web_closed_difference} of the
-  differences, the simulated limits {web} and {web_difference}. A few experiments in each of the 24 settings are
-  enough for these averages only: what single settings are like was not measured here.
+  differences, the simulated limits {web} and {web_difference}. {web_cells}
+- **Under UCB on the web**, which sends a whole batch to one arm, the simulated limits cover {ucb} of the means,
+  {ucb_difference} of the differences and {ucb_winner} of the means of the best-looking arms.
 - **p-values** from worlds without a difference find one in {type_1} where there is none, with rewards on a
-  scale; Welch's test does in {welch}, and with many zeros in {welch_zeros}.
+  scale; Welch's test does in {welch}, and with many zeros in {welch_zeros}. On the web they find one in {web_type_1}
+  (most in a setting: {web_most}), under UCB in {ucb_type_1}; Welch's test does in {web_welch} under Thompson sampling.
 - **Quoted means** lie inside the interval in {quoted_leader} of experiments if the arm looks best, and in
   {quoted_others} if not; corrected ones in {corrected_leader} and {corrected_others} (averages over arms,
   rewards on a scale, up to 300 rounds).
 - **At other levels** intervals err on the same side: those of 80, 90 and 99 % cover {levels} of the means with
   rewards on a scale, up to 300 rounds; simulated limits of differences between equal arms cover {simulated}.
 - **Not measured**: a rule that is not the one that made the log, rewards that drift or come late, batched rules
-  other than Thompson sampling, amounts of money on the web, more than 8 arms, standard deviations that differ
-  more than those here."""
+  other than Thompson sampling and UCB, amounts of money on the web, more than 8 arms, standard deviations that
+  differ more than those here."""
 
 SUMS = """## Where only sums are known
 
@@ -186,6 +195,7 @@ def percent(arms: Arms, study: str, worst: Callable[[Floats], float]) -> str:
 def figures(found: dict[str, Coverage]) -> dict[str, str]:
     """The numbers in the text."""
     small, long, web, equal, printed = (found[name] for name in ("small", "long", "web", "equal", "small-printed"))
+    web_equal, ucb = found["web-equal"], found["web-ucb"]
     scale, closed = CONTINUOUS, "binary"
     plain = small.arms_of(PLAIN, "pooled-t", *scale)
     arms = {
@@ -199,6 +209,12 @@ def figures(found: dict[str, Coverage]) -> dict[str, str]:
         "web_difference": web.arms_of(DIFFERENCE, "simulated", closed),
         "web_closed": web.arms_of(ARM_MEAN, "binary", closed),
         "web_closed_difference": web.arms_of(DIFFERENCE, "binary", closed),
+        "ucb": ucb.arms_of(ARM_MEAN, "simulated", closed),
+        "ucb_difference": ucb.arms_of(DIFFERENCE, "simulated", closed),
+        "ucb_winner": ucb.arms_of(MEAN, "simulated", closed),
+        "ucb_type_1": ucb.arms(f"{TEST}: simulated", closed, quantity="type_1"),
+        "web_type_1": web_equal.arms(f"{TEST}: simulated", closed, quantity="type_1"),
+        "web_welch": web_equal.arms(f"{TEST}: welch", closed, quantity="type_1"),
         "type_1": equal.arms(f"{TEST}: simulated", *scale, quantity="type_1"),
         "welch": equal.arms(f"{TEST}: welch", *scale, quantity="type_1"),
         "welch_zeros": equal.arms(f"{TEST}: welch", "zero-inflated", quantity="type_1"),
@@ -211,9 +227,24 @@ def figures(found: dict[str, Coverage]) -> dict[str, str]:
     simulated = [found[f"simulated-{level}"].arms_of(DIFFERENCE, "simulated", *scale) for level in LEVELS]
     return {name: f"{100 * each.mean().value:.1f} %" for name, each in arms.items()} | {
         "plain_worst": f"{100 * plain.values.min():.1f} %",
+        "web_most": f"{100 * arms['web_type_1'].values.max():.1f} %",
+        "web_cells": cells(arms["web"], arms["web_difference"], web.arms_of(MEAN, "simulated", closed)),
         "levels": percentages(levels),
         "simulated": percentages(simulated),
     }
+
+
+def cells(*several: Arms) -> str:
+    """How many means, differences and best-looking arms of the web are covered too seldom, and surely so."""
+    names = ("means", "differences", "best-looking arms")
+    found = [
+        f"{int((each.values < bounds(0.95)[0]).sum())} of {len(each.values)} {name} ({each.summary()['surely']})"
+        for name, each in zip(names, several, strict=True)
+    ]
+    return (
+        f"Below 93 % are {', '.join(found[:-1])} and {found[-1]}; in brackets, those that are so by more than two "
+        f"standard errors, with {STUDIES['web']['experiments']} experiments in each of the 24 settings."
+    )
 
 
 def percentages(several: Sequence[Arms]) -> str:

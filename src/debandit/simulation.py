@@ -116,10 +116,13 @@ class Runs:
         return self.means - self.world.means[..., None, :], pulled, pulled.sum(axis=-2)
 
     def log(self, run: int, world: int = 0) -> ExperimentLog:
-        """One run as a log; the arms are called 1, 2, ..."""
+        """One run as a log; the arms are called 1, 2, ... Without paths it has the counts of 0/1 rewards only."""
+        labels = [str(arm + 1) for arm in range(self.world.arm_count)]
+        place = (world, run) if self.pulls.ndim == 3 else run
+        if self.path_arms is None and self.binary:
+            return ExperimentLog.from_summaries(labels, self.pulls[place], self.means[place], binary=True)
         arms, rewards = self._recorded()
-        place = (world, run) if arms.ndim == 3 else run
-        labels, made = [str(arm + 1) for arm in range(self.world.arm_count)], arms[place] != NO_ARM
+        made = arms[place] != NO_ARM
         return ExperimentLog(arms[place][made] + 1, rewards[place][made], labels=labels)
 
 

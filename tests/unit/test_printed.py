@@ -64,7 +64,8 @@ def test_p_values_find_what_is_there():
     """Arm 2 equals the first, arm 3 is three standard deviations better."""
     world = db.worlds.Normal([0.0, 0.0, 3.0], [1.0, 1.0, 1.0])
     found = db.simulate("epsilon_greedy(epsilon=0.5)", world, horizon=60, runs=12, seed=1, paths=True)
-    measured = measure_printed("p-value: auto", found, CELL, 3, 1)
+    cell = dataclasses.replace(CELL, methods=("p-value: auto",))
+    measured = measure_printed("p-value: auto", found, cell, 3, 1)
     assert np.nanmean(measured["power"]) == 1.0
     assert np.nanmean(measured["type_1"]) < 0.5
 

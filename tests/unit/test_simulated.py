@@ -25,11 +25,21 @@ def as_planned(shift=0.0, seed=0):
     return play
 
 
-def experiment(seed, gap=0.0, shift=0.0):
+def experiment(seed, gap=0.0):
     random = np.random.default_rng([seed, 1])
     means = np.array([[0.0, gap]]) + random.standard_normal((1, 2)) / np.sqrt(PULLS)
     sums = Sums(PULLS, means, random.chisquare(PULLS - 1))
-    return Observed.of(sums, False, (np.zeros(2), np.ones(2)), as_planned(shift, seed), (seed,))
+    return Observed.of(sums, False, (np.zeros(2), np.ones(2)), (seed,))
+
+
+def answered(asking, play):
+    """The answer of what asks for runs, which `play` makes."""
+    try:
+        worlds = next(asking)
+        while True:
+            worlds = asking.send(play(*worlds))
+    except StopIteration as done:
+        return done.value
 
 
 def test_normal_units():
@@ -58,7 +68,8 @@ def test_the_fit_is_the_mode_of_its_posterior():
 def test_z_is_normal_without_adaptation_and_follows_a_bias():
     arm, critical = Targets(np.array([0]), np.array([-1]), np.array([False])), np.full((1, 2), 1.96)
     plain, high = (
-        np.array([tail_z(experiment(seed, shift=shift), arm, critical)[0] for seed in range(60)]) for shift in (0, 1)
+        np.array([answered(tail_z(experiment(seed), arm, critical), as_planned(shift, seed))[0] for seed in range(60)])
+        for shift in (0, 1)
     )
     assert (np.abs(plain.mean(axis=0) - 1.96) < 4.5 * plain.std(axis=0) / np.sqrt(len(plain))).all()
     # means that come out a standard error too high need a lower limit that is farther out, and an upper one nearer
@@ -68,8 +79,11 @@ def test_z_is_normal_without_adaptation_and_follows_a_bias():
 
 
 def test_p_values_without_adaptation():
+    arm, control = np.array([1]), np.array([0])
     null, shifted = (
-        np.array([p_values(experiment(seed, gap), np.array([1]), np.array([0]))[0] for seed in range(400)])
+        np.array(
+            [answered(p_values(experiment(seed, gap), arm, control), as_planned(0, seed))[0] for seed in range(400)]
+        )
         for gap in (0.0, 0.2)
     )
     assert stats.kstest(null, "uniform").pvalue > 6.8e-6  # 4.5 standard errors
@@ -99,9 +113,12 @@ def test_holm():
     np.testing.assert_allclose(holm(np.array([0.9, 0.8])), [1.0, 1.0])
 
 
+BINARY = db.worlds.Bernoulli([0.3, 0.4, 0.5])
+
+
 @pytest.fixture(scope="module")
 def binary_log():
-    runs = db.simulate("ucb", db.worlds.Bernoulli([0.3, 0.4, 0.5]), horizon=400, runs=1, seed=3, paths=True)
+    runs = db.simulate("ucb", BINARY, horizon=400, runs=1, seed=3, paths=True)
     return runs.log(0)
 
 
@@ -114,6 +131,20 @@ def test_same_seed_same_limits(binary_log):
     assert (other.low != one.low).any()
     closed = db.debias(binary_log, "ucb", runs=100, control="1", interval="binary")
     np.testing.assert_array_equal(one.differences.p_value, closed.differences.p_value)
+
+
+def test_logs_side_by_side_have_the_limits_that_they_have_alone():
+    """Their runs are made together, but the numbers of a run are its own; with the place in the list they change."""
+    runs = db.simulate("batched(beta_thompson, size=200)", BINARY, horizon=1000, runs=3, seed=3)
+    logs = [runs.log(i) for i in range(3)]
+    options = {"runs": 50, "control": "1", "force": True}
+    together = db.debias_all(logs, runs.policy, **options)
+    for place, (log, found) in enumerate(zip(logs, together, strict=True)):
+        alone = db.debias(log, runs.policy, log_index=place, **options)
+        np.testing.assert_array_equal(alone.low, found.low)
+        np.testing.assert_array_equal(alone.differences.high, found.differences.high)
+        np.testing.assert_array_equal(alone.differences.p_value, found.differences.p_value)
+    assert (db.debias(logs[0], runs.policy, log_index=1, **options).low != together[0].low).any()
 
 
 def test_what_is_said(binary_log, tmp_path):

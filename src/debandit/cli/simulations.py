@@ -119,8 +119,9 @@ def datasets(name: str | None, save: str | None) -> None:
 )
 @click.option(
     "--population",
-    type=click.Choice(["small", "long", "equal", "web"]),
-    help="For coverage: 60 to 300 rounds, up to 5,000, equal arms, or 20,000 users and more.  [default: small]",
+    type=click.Choice(["small", "long", "equal", "web", "web-equal", "web-ucb"]),
+    help="For coverage: 60 to 300 rounds, up to 5,000, equal arms, or 20,000 users and more, also with equal arms or "
+    "under UCB.  [default: small]",
 )
 @click.option("--level", type=click.Choice(["0.8", "0.9", "0.95", "0.99"]), help="For coverage.  [default: 0.95]")
 @click.option(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from debandit.debiasing.cases import cases_of, totals_enough
+from debandit.debiasing.inferring import Asked, Inference, inferred
 from debandit.debiasing.results import bootstrapped, reordered
 from debandit.debiasing.running import estimated_biases
 from debandit.log import ExperimentLog
@@ -77,4 +78,14 @@ def debias_all(logs: Any, policy: Policy | str, **options: Any) -> list[Debiased
     return bootstrapped(cases, work) if settings.method == BOOTSTRAP else reordered(cases, work)
 
 
-__all__ = ["debias", "debias_all", "estimated_biases"]
+def inferences(logs: list[ExperimentLog], policy: Policy, asked: Asked, **options: Any) -> list[Inference]:
+    """The limits and p-values of `debias_all`, without its estimates, for logs that the policy did make: for studies.
+
+    They must have the same arms and as many rounds.
+    """
+    settings, work = checked_options(options)
+    cases = cases_of(logs, policy, settings, None)
+    return inferred(cases, [case.world for case in cases if case.world], work.workers, asked)
+
+
+__all__ = ["Asked", "Inference", "debias", "debias_all", "estimated_biases", "inferences"]

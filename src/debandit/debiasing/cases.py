@@ -53,20 +53,25 @@ def totals_enough(policy: Policy, settings: Settings) -> Callable[[ExperimentLog
     return enough
 
 
-def cases_of(logs: Sequence[ExperimentLog], policy: Policy, settings: Settings, work: Work) -> list[Case]:
-    """A case for each log; a log that the policy cannot have made is refused, unless it is forced."""
+def cases_of(logs: Sequence[ExperimentLog], policy: Policy, settings: Settings, work: Work | None) -> list[Case]:
+    """A case for each log; a log that the policy cannot have made is refused, unless it is forced.
+
+    Without `work` it is known that the policy made them.
+    """
     bootstrap, policies = as_bootstrap(settings.world), [policy.in_log(log) for log in logs]
     for log, ran in zip(logs, policies, strict=True):
         _check_rewards(log, ran, settings)
-    doubts = check_before_debiasing(
-        logs,
-        policies,
-        seed=settings.seed,
-        unseen=settings.unseen,
-        force=work.force,
-        threads=work.threads,
-        executor=work.executor,
-    )
+    doubts: list[list[str]] = [[] for _ in logs]
+    if work is not None:
+        doubts = check_before_debiasing(
+            logs,
+            policies,
+            seed=settings.seed,
+            unseen=settings.unseen,
+            force=work.force,
+            threads=work.threads,
+            executor=work.executor,
+        )
     return [
         _case(log, ran, doubt, bootstrap, dataclasses.replace(settings, log_index=settings.log_index + i))
         for i, (log, ran, doubt) in enumerate(zip(logs, policies, doubts, strict=True))

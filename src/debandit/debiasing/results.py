@@ -39,8 +39,9 @@ def bootstrapped(cases: Sequence[Case], work: Work) -> list[Debiased]:
             alike[0].settings.control_variates,
             work.workers,
         )
-        for case, world, found in zip(alike, worlds, estimates, strict=True):
-            results[case.settings.log_index] = _from_runs(case, found, inferred(case, world, work.workers), world)
+        inferences = inferred(alike, worlds, work.workers)
+        for case, world, found, sure in zip(alike, worlds, estimates, inferences, strict=True):
+            results[case.settings.log_index] = _from_runs(case, found, sure, world)
     return [results[case.settings.log_index] for case in cases]
 
 

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from debandit.checks import checked_seed, checked_whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, Rounds, RuleData, WorldData
-from debandit.engine.kernels import KernelName, ObjectKernel
+from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
 from debandit.errors import InputError
 
 SIMULATE, DEBIAS, REORDER, INFER = 1, 2, 3, 4  # purposes: under one seed their random streams are distinct
-# Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds.
-WORTH_A_STEP = 1000
+# Rounds of a batch on average. A step takes about 8 to 30 microseconds a run, a compiled round 4 to 30 nanoseconds;
+# but one of a rule that draws from Beta laws takes up to 1 microsecond.
+WORTH_A_STEP, WORTH_A_STEP_OF_OTHERS = 1000, 100
 
 Words = NDArray[np.uint64]
 _START, _STEP = np.uint64(0x6465_6261_6E64_6974), np.uint64(0x9E3779B97F4A7C15)
@@ -138,7 +139,8 @@ class Experiment(NamedTuple):
         Where arms are not always available, or the rule's chances are changed, batches may have any size.
         """
         conditions, ends = self.conditions, self.conditions.ends
-        large = len(ends) > 0 and bool(ends[-1] >= WORTH_A_STEP * len(ends))
+        enough = WORTH_A_STEP if self.policy.kernel == INDEX else WORTH_A_STEP_OF_OTHERS
+        large = len(ends) > 0 and bool(ends[-1] >= enough * len(ends))
         return (
             (large or len(conditions.available) > 0 or (conditions.by_chances and len(ends) > 0))
             and self.policy.by_totals
@@ -238,6 +240,12 @@ def uniforms(words: Words, first: int, count: int) -> Floats:
         steps = np.arange(first + 1, first + count + 1, dtype=np.uint64)[:, None] * _STEP
         bits = _mixed(words + steps)
     return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+
+
+def later(words: Words, numbers: Ints) -> Words:
+    """The words of the same streams that begin this many numbers later."""
+    with np.errstate(over="ignore"):
+        return words + numbers.astype(np.uint64) * _STEP
 
 
 def normals(words: Words, first: int, count: int) -> Floats:

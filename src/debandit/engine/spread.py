@@ -33,7 +33,7 @@ from debandit.errors import InputError, work_elsewhere
 
 BLOCK = 256
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
-_STEPS_PER_CHUNK = 20_000  # of batches, each of which looks whether to stop; numpy is slow with few runs at once
+_STEPS_PER_CHUNK = 100_000  # of batches, each of which looks whether to stop; numpy is slow with few runs at once
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
 

@@ -7,31 +7,28 @@ Explore-then-commit is two steps. For normal rewards only: sums of 0/1 rewards t
 take in the compiled loop.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from debandit.engine.binomials import binomials, multinomials
 from debandit.engine.data import NORMAL, Floats, Ints, about_means
 from debandit.engine.decisions import Course, Known, committed
-from debandit.engine.experiment import Experiment, Words, generators, normals, run_words, uniforms
+from debandit.engine.experiment import Experiment, Words, normals, run_words, uniforms
 from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.engine.runs import TOTALS, WITH_SQUARES, Added, add_pulls
 
-_NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
+# A stretch takes the numbers of a run's stream that belong to its first round, so many for each thing that is drawn.
+_NUMBERS = 2**22
+_PULLS, _SHARES, _REWARDS, _SQUARES, _THINGS = range(5)
 
 
 def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     """The table of the runs (world, number) in `who`, batch by batch."""
     conditions, horizon = experiment.conditions, experiment.horizon
     words = run_words(experiment.keys, who)
-    draws = _Draws(
-        generators(words),
-        words,
-        experiment.world.kind == NORMAL,
-        experiment.truth[who[:, 0]],
-        experiment.sds[who[:, 0]],
-    )
+    normal, worlds = experiment.world.kind == NORMAL, who[:, 0]
+    draws = _Draws(words, normal, experiment.truth[worlds], experiment.sds[worlds])
     variance = experiment.variance[who[:, 0]]
     told_of = WITH_SQUARES if experiment.policy.core.needs_squares else TOTALS
     table = np.zeros((max(kept, told_of), len(who), experiment.arm_count))
@@ -53,41 +50,38 @@ Told = tuple[int, int, Floats]  # see `Heard.before`
 
 
 class _Draws(NamedTuple):
-    """What the runs draw, each with its own generator; means and standard deviations have shape (runs, K)."""
+    """What the runs draw, each from its own stream; means and standard deviations have shape (runs, K)."""
 
-    random: list[np.random.Generator]
     words: Words
     normal: bool
     means: Floats
     sds: Floats
 
-    def multinomial(self, runs: Ints, left: Ints, chances: Floats) -> Ints:
-        """Pulls of each arm in these runs, of which each has this many left to make."""
-        chances = chances / np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
-        drawn = [self.random[i].multinomial(n, p) for i, n, p in zip(runs, left, chances, strict=True)]
-        return np.array(drawn, np.int64).reshape(chances.shape)
+    def pulls(self, runs: Ints, left: Ints, chances: Floats, start: int) -> Ints:
+        """Pulls of each arm in these runs, of which each has this many left to make from round `start` on."""
+        return multinomials(self.words[runs], _first(start, _PULLS), left, chances)
 
-    def shares(self, runs: Ints, draws: int, chances: Floats) -> Floats:
+    def shares(self, runs: Ints, draws: int, chances: Floats, start: int) -> Floats:
         """How often each arm is the best in this many draws, as shares of them."""
-        return self.multinomial(runs, np.full(len(runs), draws), chances) / draws
+        return multinomials(self.words[runs], _first(start, _SHARES), np.full(len(runs), draws), chances) / draws
 
     def rewards(self, counts: Ints, kept: int, start: int) -> Added:
         """The rewards of this many pulls of each arm, from round `start` on."""
         means, sds = self.means, self.sds
         if not self.normal:
-            pulls, chances = counts.tolist(), means.tolist()  # numbers one by one take half as long as short arrays
-            wins = self._each(lambda random, i: list(map(random.binomial, pulls[i], chances[i])))
+            wins = binomials(self.words, _first(start, _REWARDS), counts, means).astype(np.float64)
             return Added(counts, wins, wins * (1 - means) ** 2 + (counts - wins) * means**2)
-        z = self._each(lambda random, _: random.standard_normal(counts.shape[1])) * (counts > 0)
+        z = normals(self.words, _first(start, _REWARDS), counts.shape[1]).T * (counts > 0)
         squares = z * z
         if kept >= WITH_SQUARES:
-            rest = _chi_squares(np.maximum(counts.T - 1, 0), self.words, start * _NUMBERS_OF_A_ROUND)
+            rest = _chi_squares(np.maximum(counts.T - 1, 0), self.words, _first(start, _SQUARES))
             squares = sds * sds * (squares + rest.T)
         return Added(counts, counts * means + np.sqrt(counts) * sds * z, squares)
 
-    def _each(self, draw: Callable[[np.random.Generator, int], Any]) -> Floats:
-        """What every run draws, of shape (runs, K)."""
-        return np.array([draw(random, i) for i, random in enumerate(self.random)], np.float64).reshape(self.means.shape)
+
+def _first(start: int, thing: int) -> int:
+    """Where the numbers begin by which a stretch from round `start` on draws one of its things."""
+    return (start * _THINGS + thing) * _NUMBERS
 
 
 def _counts(
@@ -115,7 +109,7 @@ def _counts(
         asked = Asked(known, begun, n.astype(np.int64), sums, experiment.horizon, present, squares)
 
         def sampled(rows: Ints, own: Floats) -> Floats:
-            return draws.shares(new[rows], conditions.draws, own)
+            return draws.shares(new[rows], conditions.draws, own, here.start)
 
         def judge(rows: Ints, known: Known) -> Floats:
             return course.judge(rule, new[rows], known, counts[new[rows]].sum(axis=1) == 0)
@@ -130,7 +124,7 @@ def _counts(
             whole, chances = dealt(left[free], chances)
             counts[free] += whole
             left[free] -= whole.sum(axis=1)
-        counts[np.ix_(free, present)] += draws.multinomial(free, left[free], chances[:, present])
+        counts[np.ix_(free, present)] += draws.pulls(free, left[free], chances[:, present], here.start)
     return counts
 
 

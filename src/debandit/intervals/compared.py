@@ -25,7 +25,7 @@ from debandit.intervals.limits import (
     two_part_centre,
     wilson,
 )
-from debandit.intervals.simulated import Ints, Observed, Targets, contrast, from_normal, tail_z
+from debandit.intervals.simulated import Asking, Ints, Observed, Targets, contrast, from_normal, tail_z
 from debandit.log import ExperimentLog
 
 ARM_AND_WINNER, OF_BINARY = (1.812, 2.170, 2.05), (1.96, 1.96, 2.05)  # where limits would be at 95 %: see `tail_z`
@@ -56,7 +56,7 @@ def simulates_comparisons(log: ExperimentLog, interval: str) -> bool:
     return interval == "simulated" or (log.horizon > CLOSED_ROUNDS and len(log.labels) <= MOST_ARMS)
 
 
-def distances(log: ExperimentLog, observed: Observed, interval: str, level: float, controls: Ints) -> Distances:
+def distances(log: ExperimentLog, observed: Observed, interval: str, level: float, controls: Ints) -> Asking[Distances]:
     """How far out the limits of a log must be: of its arms, if their interval is simulated, of pairs and the winner.
 
     `controls` has the arm that each is compared with, -1 where there is none.
@@ -74,7 +74,7 @@ def distances(log: ExperimentLog, observed: Observed, interval: str, level: floa
     low, high, leads = OF_BINARY if log.binary else ARM_AND_WINNER
     pair = PAIR_OF_BINARY if log.binary else PAIR
     critical = np.repeat([(low, high), (pair, pair), (leads, leads)], [len(arms), len(pairs), 1], axis=0)
-    z = tail_z(observed, targets, critical * ndtri((1 + level) / 2) / _NORMAL)
+    z = yield from tail_z(observed, targets, critical * ndtri((1 + level) / 2) / _NORMAL)
     found = Distances(nothing.copy(), nothing.copy(), nothing.copy())
     found.arms[arms], found.pairs[pairs] = z[: len(arms)], z[len(arms) : -1]
     found.winner[best] = z[-1]

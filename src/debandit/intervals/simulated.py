@@ -6,11 +6,13 @@ estimate as far from the truth as that of the log is? How often it is, as a func
 limit belongs (`tail_z`). A p-value is the share of the runs in worlds without a difference that are as extreme as the
 log (`p_values`).
 
-Distances are in standard normal units, by Wallace's approximation of t. Nothing here knows how runs are made.
+Distances are in standard normal units, by Wallace's approximation of t. Nothing here knows how runs are made: what
+needs some is a generator, which yields worlds and is sent what one run in each of them came to. So the runs of many
+logs can be made side by side.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Generator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,9 @@ from debandit.intervals.limits import Floats, Sample, Sums, moderated, own_weigh
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Play = Callable[[Floats, Floats], Sums]  # means and standard deviations (worlds, arms): what one run in each came to
+Worlds = tuple[Floats, Floats]  # means and standard deviations (worlds, arms)
+Answer = TypeVar("Answer")
+Asking = Generator[Worlds, Sums, Answer]  # what needs runs, each in a world of its own
 
 RUNS_PER_SIDE = 150
 NULL_RUNS, ENOUGH_EXTREME = 999, 20
@@ -54,24 +58,23 @@ class Targets(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """A log as the simulation sees it, and how runs like it are made."""
+    """A log as the simulation sees it."""
 
     sums: Sums  # one experiment
     known: Known
     weight: Floats | None  # of an arm's own variance; None: rewards are 0/1
     stand_in: tuple[Floats, Floats]  # mean and standard deviation of arms without a pull
-    play: Play
     random: np.random.Generator
 
     @classmethod
     def of(
-        cls, sample: Sample | Sums, binary: bool, stand_in: tuple[Floats, Floats], play: Play, seed: tuple[int, ...]
+        cls, sample: Sample | Sums, binary: bool, stand_in: tuple[Floats, Floats], seed: tuple[int, ...]
     ) -> "Observed":
         """One experiment; the seed is that of the worlds, not of the runs in them."""
         sums = Sums(sample.pulls, sample.means, sample.squares)
         weight = None if binary else own_weight(sample)
         random = np.random.default_rng(np.random.SeedSequence(seed[0], spawn_key=seed[1:]))
-        return cls(sums, _known(sums, weight), weight, stand_in, play, random)
+        return cls(sums, _known(sums, weight), weight, stand_in, random)
 
 
 def _known(sums: Sums, weight: Floats | None) -> Known:
@@ -85,7 +88,7 @@ def _known(sums: Sums, weight: Floats | None) -> Known:
     return Known(sums.means, parts.se, parts.df, parts.se**2 * n)
 
 
-def tail_z(log: Observed, targets: Targets, critical: Floats) -> Floats:
+def tail_z(log: Observed, targets: Targets, critical: Floats) -> Asking[Floats]:
     """How many standard errors below and above its estimate each limit must lie (targets, 2); NaN: unknown.
 
     `critical` (targets, 2) is what it would be if estimates were normal, and the policy did not look at them.
@@ -98,7 +101,7 @@ def tail_z(log: Observed, targets: Targets, critical: Floats) -> Floats:
     truth = estimate - sign * se * from_normal(log.random.uniform(_NEAREST, most), df)
     means, spreads, truth = _worlds(log, asked, truth)
     distance = -sign * _to_normal((estimate - truth) / se, df)
-    found, counts = _played(log, asked, means, spreads)
+    found, counts = _seen(log, asked, (yield means, spreads))
     extreme = -sign * _distance(found, asked, truth) <= distance
     shape = (len(targets.arm), 2, RUNS_PER_SIDE)
     shift, slope = _probit(distance.reshape(shape), extreme.reshape(shape), counts.reshape(shape))
@@ -106,7 +109,7 @@ def tail_z(log: Observed, targets: Targets, critical: Floats) -> Floats:
     return np.where(np.isnan(estimate[:: 2 * RUNS_PER_SIDE, None]), np.nan, z)
 
 
-def p_values(log: Observed, arms: Ints, controls: Ints) -> Floats:
+def p_values(log: Observed, arms: Ints, controls: Ints) -> Asking[Floats]:
     """Two-sided p-values of no difference to the control.
 
     Each is twice the smaller one of the two sides. A side needs no more runs when 20 were as extreme as the log: then
@@ -123,7 +126,7 @@ def p_values(log: Observed, arms: Ints, controls: Ints) -> Floats:
             break
         asked = pairs.at(undecided.repeat(size))
         means, spreads, truth = _worlds(log, asked, np.zeros(len(asked.arm)))
-        found, counts = _played(log, asked, means, spreads)
+        found, counts = _seen(log, asked, (yield means, spreads))
         there, own = _distance(found, asked, truth), observed[undecided].repeat(size)
         extreme = np.stack((there >= own, there <= own), axis=-1).reshape(len(undecided), size, 2)
         done = np.zeros(len(undecided), np.bool_)
@@ -182,10 +185,9 @@ def _worlds(log: Observed, asked: Targets, truth: Floats) -> tuple[Floats, Float
     return np.where(np.isnan(means), usual_mean, means), np.where(np.isnan(spreads), usual_spread, spreads), truth
 
 
-def _played(log: Observed, asked: Targets, means: Floats, spreads: Floats) -> tuple[Known, Bools]:
-    """What is known after one run in each world, and which of the runs count."""
+def _seen(log: Observed, asked: Targets, sums: Sums) -> tuple[Known, Bools]:
+    """What is known after each run, and which of the runs count."""
     nothing = np.isnan(contrast(log.known, asked)[0])
-    sums = log.play(means, spreads)
     rows = np.arange(len(asked.arm))
     pulled = sums.pulls[rows, asked.arm] > 0
     pulled &= (asked.control < 0) | (sums.pulls[rows, asked.control] > 0)

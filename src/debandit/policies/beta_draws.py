@@ -14,11 +14,12 @@ from debandit.policies.panels import WEIGHTS, by_panels, common_panels, highest,
 
 LEAST = 0.05  # of a and c; below it draws pile up at 0 and 1 so closely that doubles cannot tell them apart
 DROPS = np.array([1.4, 3.5, 8.2]) ** 2 / 2  # of the log-density from the peak to the ends of an arm's panels
+NORMAL_DROPS = np.array([1.7, 6.5]) ** 2 / 2  # where densities are nearly normal; 4e-11 lies beyond either end
+NEARLY_NORMAL = 12.0  # a and c from this on; the largest error found is 2e-10
 FINE_DROPS = np.linspace(0, 8.6, 6)[1:] ** 2 / 2
 BENDS = np.array([2.0, 6.0, 18.0])  # further ends for arms with tails so long that 1 + e^x bends within one panel
 LONG_TAILS = 1.0  # a or c below this
 MANY = 5  # arms: more need shorter panels; five that are tied at Beta(1, 1.1) are off by 2e-10, eight by 9e-10
-NOTHING = 1e-13  # of an arm's draws lie below the panels: rounding, for up to thousands of pulls
 FARTHEST = 40.0  # in x: 1 but for the last bit
 LOWEST = -600.0  # log-density that is told from none; where doubles underflow, exp is forty times as slow
 LEAST_CHANCE = 1e-300  # where rounding leaves nothing of one: no arm is impossible
@@ -29,14 +30,20 @@ def highest_beta(a: Floats, c: Floats, *, fine: bool = False) -> Floats:
     """P_k = int f_k(x) prod_{j != k} F_j(x) dx for every row of arms with draws Beta(a, c).
 
     Every arm has panels around its peak, on which its density is nearly a polynomial. So Gauss-Legendre is exact, for
-    the integral and for the F_j, which are integrals of the f_j on the way. The result is right to 1e-9, and to 1e-11
+    the integral and for the F_j, which are integrals of the f_j on the way. The result is right to 1e-9, and to 1e-10
     unless arms are tied at few pulls or have millions. If `fine`, which takes two to four times as long, small chances
     of two arms are right relatively, too; what lies below the highest of the arms' lower ends matters only then.
     """
-    long = fine | (np.minimum(a, c).min(axis=-1) < LONG_TAILS)
-    chances = np.empty(a.shape)
-    for rows, bends in ((np.flatnonzero(~long), BENDS[:0]), (np.flatnonzero(long), BENDS)):
-        chances[rows] = by_panels(partial(_panels, fine, bends), _highest, a[rows], c[rows])
+    least, chances = np.minimum(a, c).min(axis=-1), np.empty(a.shape)
+    long, normal = fine | (least < LONG_TAILS), (least >= NEARLY_NORMAL) & (not fine)
+    drops = FINE_DROPS if fine else DROPS
+    for which, ends in (
+        (normal, partial(_panels, NORMAL_DROPS, BENDS[:0], False)),
+        (~(long | normal), partial(_panels, drops, BENDS[:0], False)),
+        (long, partial(_panels, drops, BENDS, fine)),
+    ):
+        rows = np.flatnonzero(which)
+        chances[rows] = by_panels(ends, _highest, a[rows], c[rows])
     return np.maximum(chances, LEAST_CHANCE)
 
 
@@ -52,23 +59,22 @@ def _highest(a: Floats, c: Floats, ends: Floats) -> Floats:
     mass -= (a + c)[:, None, None] * bend
     mass += level[:, :, None]
     np.exp(np.maximum(mass, LOWEST, out=mass), out=mass)
-    before = 1 - (WEIGHTS @ mass).sum(axis=1)
-    return highest(mass, np.where(before < NOTHING, 0.0, before))
+    return highest(mass)
 
 
-def _panels(fine: bool, bends: Floats, a: Floats, c: Floats) -> Floats:
-    """Their ends in every row. An arm's are about where its log-density is lower than at its peak by `DROPS`.
+def _panels(drops: Floats, bends: Floats, fine: bool, a: Floats, c: Floats) -> Floats:
+    """Their ends in every row. An arm's are about where its log-density is lower than at its peak by `drops`.
 
     Near the peak that is the drop of a normal density, or that of exp(-e^x) if one of a and c is small; farther out the
     density falls like e^(ax) on the left and e^(-cx) on the right.
     """
-    ends = _ends((FINE_DROPS if fine else DROPS)[:, None, None], bends, a, c)
+    ends = _ends(drops, bends, a, c)
     return common_panels(ends, ends[0].min(axis=0) if fine else ends[0].max(axis=0), MANY)
 
 
 def _ends(drops: Floats, bends: Floats, a: Floats, c: Floats) -> Floats:
     """Those of each arm (m, K, rows), and of arms with long tails further ones."""
-    peak = np.log(a) - np.log(c)
+    peak, drops = np.log(a) - np.log(c), drops[:, None, None]
     spread = drops * (1 / a + 1 / c)
     near = np.log1p(spread + np.sqrt(2 * spread))
     left, right = near + drops / a, near + drops / c
@@ -135,7 +141,7 @@ def leads_within(share: float, arms: Ints, a: Floats, c: Floats) -> Floats:
 
 
 def _panels_within(share: float, a: Floats, c: Floats) -> Floats:
-    ends = _ends(DROPS[:, None, None], BENDS, a, c)
+    ends = _ends(DROPS, BENDS, a, c)
     z, highest_other = ends[:, 0], np.minimum(ends[-1, 1:].max(axis=0), FARTHEST)
     room = 1 - share * np.exp(np.minimum(z, FARTHEST))  # none: larger than 1
     larger = z + np.log1p(share) - np.log(np.where(room > 0, room, 1.0))

@@ -15,19 +15,21 @@ from debandit.engine.spread import without_progress
 from debandit.errors import DebanditError, InputError
 from debandit.policies import ObjectRule, Policy
 from debandit.simulation import Runs, simulate
-from debandit.study.methods import WEIGHTED, WITHOUT_RUNS, measure
+from debandit.study.comparisons import COMPARISONS
+from debandit.study.methods import LIMITS, WEIGHTED, WITHOUT_RUNS, measure
 from debandit.study.placed import QUOTED, by_place
 from debandit.study.printed import is_printed, measure_printed
 from debandit.study.rivals import DIFFERENCES, truths_of
 from debandit.study.summary import Series, Summary
 from debandit.version import __version__
-from debandit.worlds import World
+from debandit.worlds import Bernoulli, World
 
 WITH_QUANTILES = ("squared_error", "ratio")
 FORMAT = 2  # of the kept results
 HORIZON = "horizon"
 _SLOW, _DRAWN = 200, 10  # a round of Python objects, or one drawn from chances, as a multiple of a compiled one
 _ROUNDS_PER_CHUNK, _LARGEST_CHUNK, _NUMBERS_PER_CHUNK = 50_000_000, 10_000, 4_000_000
+_STEPPED_CHUNK = 20  # experiments of large batches, which cost little beside what is said of them
 
 
 class Bins(NamedTuple):
@@ -71,12 +73,21 @@ class Cell:
 
         It depends on nothing but the cell, so that the same chunks come back in every run. An experiment is not split.
         """
+        if self.counts_only:
+            return _STEPPED_CHUNK
         weighted = any(method in WEIGHTED for method in self.methods)
         numbers = self.horizon * (4 * self.world.arm_count if weighted else 1)
         drawn = self.policy.conditions(self.world.arm_count, self.horizon).by_chances
         slow = _SLOW if isinstance(self.policy, ObjectRule) else _DRAWN if drawn else 1
         rounds = slow * self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))
         return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
+
+    @property
+    def counts_only(self) -> bool:
+        """Whether the counts of an experiment are all that is looked at, and it is drawn batch by batch."""
+        limits = all(method in (*LIMITS, *COMPARISONS) or is_printed(method) for method in self.methods)
+        batched = self.policy.in_large_batches(self.world.arm_count, self.horizon)
+        return limits and batched and isinstance(self.world, Bernoulli)
 
     def _work(self, method: str) -> int:
         """The work of one round of a method, as a multiple of a plain one: multipliers weigh every reward anew."""
@@ -139,7 +150,7 @@ def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
                 horizon=cell.horizon,
                 runs=chunk.experiments,
                 seed=seed,
-                paths=True,
+                paths=not cell.counts_only,
                 threads=threads,
             )
             for method in cell.methods:

@@ -75,10 +75,20 @@ _samples: WeakKeyDictionary[Runs, Sample] = WeakKeyDictionary()  # many methods 
 
 
 def sample_of(experiments: Runs) -> Sample:
-    """The rewards of all experiments, prepared once for all methods."""
+    """The rewards of all experiments, prepared once for all methods; of 0/1 rewards the counts are enough."""
     if experiments not in _samples:
-        _samples[experiments] = Sample(*experiments.paths(), len(experiments.world.means))
+        counts_only = experiments.path_arms is None and experiments.binary
+        arms, rewards = _in_any_order(experiments) if counts_only else experiments.paths()
+        _samples[experiments] = Sample(arms, rewards, len(experiments.world.means))
     return _samples[experiments]
+
+
+def _in_any_order(experiments: Runs) -> tuple[Ints, Floats]:
+    """Arms and 0/1 rewards (experiments, rounds) that have the counts."""
+    wins = experiments.sums.astype(np.int64)
+    counts = np.stack((experiments.pulls - wins, wins), axis=-1)
+    codes = np.repeat(np.tile(np.arange(counts[0].size), len(counts)), counts.ravel()).reshape(len(counts), -1)
+    return codes // 2, codes % 2.0
 
 
 def comparisons(family: str, level: float = LEVEL) -> tuple[str, ...]:
@@ -117,7 +127,7 @@ def closed_limits(asked: Asked, experiments: Runs) -> Limits:
     sample, (kind, interval, level) = sample_of(experiments), asked
     if interval not in _KINDS[DIFFERENCE]:
         interval = INTERVALS.get(family_of(str(experiments.world)), "pooled-t")
-    first = np.zeros(sample.shape[1], dtype=np.int64)
+    first = np.zeros(sample.means.shape[1], dtype=np.int64)
     if kind in (TEST, DIFFERENCE):
         return _difference(interval, sample, first, level)
     if kind == ARM_MEAN:

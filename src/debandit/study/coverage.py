@@ -38,19 +38,28 @@ from debandit.study.population import (
     OTHER_SCALES,
     RULES,
     SMALL,
+    WEB,
+    Scale,
     Setting,
+    Web,
     family_of,
     population,
     web,
 )
-from debandit.study.printed import INSIDE, OPTIONS, printed_methods
+from debandit.study.printed import INSIDE, KINDS, OPTIONS, printed_methods
 from debandit.study.rows import StudyRows
 from debandit.study.shares import Arms, bounds, columns_of
 from debandit.tables import Column, Row
 
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary")
 SPECIAL = {"binary": "binary", "two-part": "zero-inflated"}  # intervals for the rewards of one family
-SCALES = {"small": SMALL, "long": LONG, "equal": EQUAL, "web": None}
+SCALES: dict[str, Scale | Web] = {"small": SMALL, "long": LONG, "equal": EQUAL, **WEB}
+# what is measured of what `debias` says on the web, where runs take long
+MEASURED = {
+    "web": (ARM_MEAN, DIFFERENCE, LIFT, MEAN),
+    "web-equal": (TEST,),
+    "web-ucb": (ARM_MEAN, DIFFERENCE, LIFT, MEAN, TEST),
+}
 REWARDS = {"on a scale": CONTINUOUS, "with many zeros": ("zero-inflated",), "0/1": ("binary",)}
 # what limits are for, in words, and the textbook's
 QUANTITIES = {
@@ -98,12 +107,14 @@ class Coverage(MeasuredRows):
     def settings(self) -> str:
         """What the settings are like."""
         other = OTHER_SCALES.get(self.study.scale, "")
-        return other if self.study.scale == "web" else f"{DESCRIPTION} {self.remark} {other}".rstrip()
+        return other if self.study.scale in WEB else f"{DESCRIPTION} {self.remark} {other}".rstrip()
 
     def options(self) -> dict[str, str]:
         """Those of the command line that make this study."""
         scale, level = self.study.scale, self.level
         chosen = {"population": "" if scale == "small" else scale, "level": "" if level == LEVEL else f"{level:g}"}
+        if scale in WEB:  # nothing is corrected there
+            chosen["runs"] = ""
         return super().options() | chosen | {"interval": self.study.interval}
 
     @cached_property
@@ -309,7 +320,9 @@ def coverage_study(
     cells = []
     for setting in drawn:
         family = family_of(str(setting.world))
-        methods = _intervals(family, level) + (printed_methods(interval, family, level) if interval else ())
+        methods = _intervals(family, level)
+        if interval:
+            methods += printed_methods(interval, family, level, MEASURED.get(scale, KINDS))
         cells.append(Cell(*setting, methods, experiments, runs))
     return CoverageStudy(
         "Coverage of the intervals", tuple(cells), seed, figure="coverage", scale=scale, level=level, interval=interval
@@ -318,7 +331,9 @@ def coverage_study(
 
 def _drawn(scale: str, settings: int, seed: int) -> Iterator[Setting]:
     drawn_from = SCALES[scale]
-    return web(settings, seed) if drawn_from is None else population(FAMILIES, settings, seed, scale=drawn_from)
+    if isinstance(drawn_from, Web):
+        return web(settings, seed, drawn_from)
+    return population(FAMILIES, settings, seed, scale=drawn_from)
 
 
 def _intervals(family: str, level: float) -> tuple[str, ...]:

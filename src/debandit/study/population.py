@@ -32,7 +32,11 @@ OTHER_SCALES = {
     "equal": "But 2 or 4 arms, 100 or 1,000 rounds, and all means equal: whatever a test finds is wrong.",
     "web": "0/1 rewards with probabilities from 0.01 to 0.10, 20,000 to 100,000 users in 10, 14, 20, 28 or 50 batches, "
     "Thompson sampling of the Beta kind that learns after each batch. 2, 3 and 5 arms take turns, and so do lifts of "
-    "0, 5, 10 and 20 % of the last arm over the first, the others equally spaced between them.",
+    "0, 5, 10 and 20 % of the last arm over the first, the others equally spaced between them. Of the simulated limits "
+    "of differences and lifts, and of the p-values, only those of the last arm against the first are measured.",
+    "web-equal": "As on the web, but all arms are equal, and only the p-value of the last arm against the first is "
+    "measured.",
+    "web-ucb": "As on the web, but under UCB that learns after each batch, in which it pulls one arm.",
 }
 _TABLE = 20_000  # quantiles that stand for a law
 
@@ -49,6 +53,20 @@ class Scale(NamedTuple):
 SMALL = Scale((2, 3, 5, 8), (60, 100, 300), (0.2, 0.6, 1.2), (0.1, 0.3, 0.5))
 LONG = Scale((2, 3, 5), (300, 1000, 5000), (0.0, 0.1, 0.4), (0.0, 0.05, 0.2))
 EQUAL = Scale((2, 4), (100, 1000), (0.0,), (0.0,))
+
+
+class Web(NamedTuple):
+    """The rule that runs in batches on a web site, and the lifts of the last arm over the first, which take turns."""
+
+    rule: Policy
+    lifts: tuple[float, ...]
+
+
+WEB = {
+    "web": Web(BETA, (0.0, 0.05, 0.1, 0.2)),
+    "web-equal": Web(BETA, (0.0,)),
+    "web-ucb": Web(UCB(), (0.0, 0.05, 0.1, 0.2)),
+}
 
 
 class Setting(NamedTuple):
@@ -79,16 +97,16 @@ def population(
             yield Setting(label, rules[i % 4], _world(family, arms, random, scale), horizon)
 
 
-def web(count: int, seed: int) -> Iterator[Setting]:
+def web(count: int, seed: int, site: Web = WEB["web"]) -> Iterator[Setting]:
     """`count` random experiments on a web site, as `OTHER_SCALES` says."""
     random = np.random.default_rng([seed, len(FAMILIES)])
     for i in range(count):
-        arms, lift = (2, 3, 5)[i % 3], (0.0, 0.05, 0.1, 0.2)[i // 3 % 4]
+        arms, lift = (2, 3, 5)[i % 3], site.lifts[i // 3 % len(site.lifts)]
         batches, users = int(random.choice([10, 14, 20, 28, 50])), int(random.integers(20_000, 100_001))
         size, lowest = users // batches, random.uniform(0.01, 0.1 / (1 + lift))
         label = f"web {i + 1}: {arms} arms, {batches} batches of {size} users"
         world = Bernoulli(lowest * (1 + lift * np.arange(arms) / (arms - 1)))
-        yield Setting(label, Batched(BETA, size=size), world, size * batches)
+        yield Setting(label, Batched(site.rule, size=size), world, size * batches)
 
 
 def family_of(world: str) -> str:
