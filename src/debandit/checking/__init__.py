@@ -160,7 +160,8 @@ def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.
     name = "choices" if size == log.horizon else f"choices of {which}{size:,} rounds"
     finding = finding_of(name, "round", judged, [f"{t:,}" for t in wrong], size)
     if not wrong:
-        undecided = early_end(policy, log.rounds, len(labels)) if log.rounds else ""
+        early = policy.planned(log.horizon) > log.horizon
+        undecided = early_end(policy, log.rounds, len(labels)) if early and log.rounds else ""
         return _ended(Looked("round", size, wrong, "", "", (), judged, finding), log, policy, undecided)
     logged = np.arange(len(labels)) == found.arms[bad[0]]
     shown = explain(found, bad[0], policy, labels), situation(found, bad[0], labels, logged=logged)

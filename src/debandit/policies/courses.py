@@ -52,10 +52,7 @@ def course(policy: Policy, log: History, *, ended: bool = False) -> Course:
 
 
 def early_end(policy: Policy, rounds: LoggedRounds, arm_count: int) -> str:
-    """Why a log should not have ended where it does; nothing if it should, or has all the rounds that were planned."""
-    horizon = len(rounds.arms)
-    if policy.planned(horizon) == horizon:
-        return ""
+    """Why a log that has fewer rounds than were planned should not have ended where it does; nothing if it should."""
     one_more = History(np.append(rounds.arms, 0), np.append(rounds.rewards, 0.0), arm_count)
     found = course(policy, one_more, ended=True)
     return "" if found.over[-1] else found.undecided
