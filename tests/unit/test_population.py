@@ -5,7 +5,7 @@ import pytest
 
 import debandit as db
 from debandit.study.coverage import coverage_study
-from debandit.study.population import CONTINUOUS, EQUAL, FAMILIES, LONG, RULES, family_of, population, web
+from debandit.study.population import CONTINUOUS, EQUAL, FAMILIES, LONG, RULES, WEB, family_of, population, web
 
 
 def settings(count=6, seed=2):
@@ -73,3 +73,13 @@ def test_web_experiments():
         assert setting.horizon % setting.policy.size == 0  # whole batches
         assert 10 <= setting.horizon // setting.policy.size <= 50
     assert [str(setting.world) for setting in web(3, 5)] == [str(setting.world) for setting in settings[:3]]
+
+
+def test_other_web_experiments():
+    """Without a difference, and under UCB; numbers of users and batches are drawn in the same way."""
+    equal, ucb = (list(web(4, 5, WEB[name])) for name in ("web-equal", "web-ucb"))
+    for setting in equal:
+        np.testing.assert_allclose(setting.world.means, setting.world.means[0])
+        assert setting.policy.core == db.BetaThompson()
+    assert all(setting.policy.core == db.UCB() for setting in ucb)
+    assert [setting.label for setting in ucb] == [setting.label for setting in web(4, 5)]

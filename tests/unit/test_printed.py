@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import debandit as db
+from debandit.policies import as_policy
 from debandit.study.cell import Cell, Chunk, run_chunk
 from debandit.study.comparisons import Asked, closed_limits, measure_comparison
 from debandit.study.coverage import coverage_study
@@ -81,3 +82,21 @@ def test_a_study_of_all_that_is_said():
         assert repr(first) == repr(again)
         assert {"type_1", "power"} <= set(first.series["p-value: simulated"])
         assert all(arm.n == 4 for arm in first.series["difference: simulated"]["coverage"][1:])
+
+
+def test_of_large_batches_only_counts_are_looked_at():
+    """Only the last arm is compared, nothing is simulated that no method asks for, and threads change no bit."""
+    world, policy = db.worlds.Bernoulli([0.3, 0.4, 0.5]), as_policy("batched(beta_thompson, size=200)")
+    kinds = ("arm", "difference", "lift", "winner")
+    cell = Cell("web", policy, world, 1000, printed_methods("simulated", "binary", kinds=kinds), 3, 20)
+    assert cell.counts_only
+    assert not dataclasses.replace(cell, methods=("naive",)).counts_only
+    assert not CELL.counts_only
+    first, again = (run_chunk(Chunk(cell, 3, 0, 3), threads) for threads in (1, 2))
+    assert repr(first) == repr(again)
+    assert [arm.n for arm in first.series["arm: simulated"]["coverage"]] == [3, 3, 3]
+    assert [arm.n for arm in first.series["difference: simulated"]["coverage"]] == [0, 0, 3]
+    experiments = db.simulate(policy, world, horizon=1000, runs=3, seed=cell.seed(3, 0))
+    tests = dataclasses.replace(cell, methods=("p-value: simulated",))
+    rejected = measure_printed("p-value: simulated", experiments, tests, 3, 1)["power"]
+    np.testing.assert_array_equal(np.isnan(rejected), [[True, True, False]] * 3)
