@@ -14,6 +14,10 @@ RULES = (
     (db.UCB(), NORMAL),
     (db.EpsilonGreedy(), NORMAL),
     (db.BetaThompson(), BERNOULLI),
+    (db.GaussianThompson(), BERNOULLI),
+    (db.GaussianThompson(), NORMAL),
+    (db.InverseGap(), NORMAL),
+    (db.LeaderChallenger(), BERNOULLI),
 )
 WRAPPED = (  # around Thompson sampling with beta posteriors, the slowest of them
     "warm_up({}, rounds=20000)",
@@ -41,7 +45,7 @@ def seconds(work):
 
 def main():
     print("One million users in 50 batches, 4 arms; CPU seconds of all cores.\n")
-    print(f"rule, no limits   debias (at most {MOST:.0f})    runs   round by round   ratio   with simulated limits")
+    print(f"rule, no limits     debias (at most {MOST:.0f})    runs   round by round   ratio   with simulated limits")
     for rule, place in RULES:
         policy = db.Batched(rule, size=BATCH)
         log = db.simulate(policy, place, horizon=USERS, runs=1, seed=5, paths=True).log(0)
@@ -52,7 +56,7 @@ def main():
         rounds = each / (256 * SHORT) * result.runs * USERS
         met = "met" if whole <= MOST else "missed"
         by_rounds = f"{rounds:12.1f} s  {rounds / whole:6.0f}"
-        print(f"{rule.name:15} {whole:6.2f} s {met:12} {result.runs:6,}  {by_rounds}  {limits:18.2f} s")
+        print(f"{rule.name:17} {whole:6.2f} s {met:12} {result.runs:6,}  {by_rounds}  {limits:18.2f} s")
 
     print(f"\nwrapper, --interval none                    debias (at most {MOST:.0f})    runs")
     for text in WRAPPED:

@@ -122,7 +122,8 @@ floor.
 These are all built-in rules; wrapped ones (`batched` and the like) are not in the table. Ties to the last arm give the
 same numbers as ties to the first. With so few rounds `ucb_tuned` always takes 1/4 for the variance, and
 `successive_elimination` drops no arm with the `sd` of 1 that it has by default, and seldom any with 1/2, the most that
-a 0/1 reward can have. `top_two_thompson` with its own leader of 1/2 would be `uniform` on two arms. `ts_postdiff` has
+a 0/1 reward can have. `top_two_thompson` with its own leader of 1/2 would be `uniform` on two arms, and
+`leader_challenger` is, after one pull of each. `ts_postdiff` has
 fewer rounds because its chances take long to compute, and `exp3` because it remembers the order of all wins, so that
 the states to be enumerated double with every round.
 

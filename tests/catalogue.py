@@ -12,6 +12,7 @@ RULES = {
     "etc": (db.ExploreThenCommit(pulls=10), oracle.etc(10)),
     "etc-short": (db.ExploreThenCommit(pulls=3), oracle.etc(3)),
     "etc-random": (db.ExploreThenCommit(pulls=3, ties="random"), oracle.etc(3, "random")),
+    "etc-turns": (db.ExploreThenCommit(pulls=3, order="turns"), oracle.etc(3, in_turns=True)),
     "ucb": (db.UCB(), oracle.ucb()),
     "ucb-wide": (db.UCB(c=2.0), oracle.ucb(2.0)),
     "ucb-random": (db.UCB(c=0.0, ties="random"), oracle.ucb(0.0, ties="random")),  # without a bonus ties are common
@@ -39,6 +40,8 @@ RULES = {
     "decaying": (db.DecayingEpsilonGreedy(), oracle.decaying_epsilon_greedy()),
     "decaying-slowly": (db.DecayingEpsilonGreedy(scale=2, power=0.5), oracle.decaying_epsilon_greedy(2, 0.5)),
     "softmax": (db.Softmax(temperature=0.2), oracle.softmax(0.2)),
+    "inverse-gap": (db.InverseGap(gamma=10.0), oracle.inverse_gap(10.0)),
+    "inverse-gap-floor": (db.InverseGap(gamma=200.0, floor=0.3), oracle.inverse_gap(200.0, 0.3)),
     "top-two": (db.TopTwoThompson(leader=0.7), oracle.top_two_thompson(0.7)),  # with 1/2 and two arms: uniform
     "top-two-prior": (
         db.TopTwoThompson(leader=0.8, prior_mean=0.5, prior_sd=2.0, noise_sd=0.5, initial_pulls=1),
@@ -49,16 +52,24 @@ RULES = {
 }
 DETERMINISTIC = tuple(name for name, (policy, _) in RULES.items() if not policy.randomised)
 
-# rules that look at more than totals, or are for one number of arms only: (policy, oracle's version, arms)
+# rules that look at more than totals, or are for one number of arms only (if there are just two, one is the leader and
+# the other the challenger): (policy, oracle's version, arms)
 OTHERS = {
     "kl-ucb": (db.KLUCB(), oracle.kl_ucb(), 3),
     "kl-ucb-wide": (db.KLUCB(c=3.0), oracle.kl_ucb(3.0), 3),
     "ucb-tuned": (db.UCBTuned(), oracle.ucb_tuned(), 3),
-    "thompson-variance": (db.ThompsonVariance(), oracle.thompson_variance(), 3),
+    "gaussian": (db.GaussianThompson(), oracle.gaussian_thompson(), 3),
+    "gaussian-prior": (
+        db.GaussianThompson(prior_mean=0.4, prior_sd=0.1, initial_pulls=3),
+        oracle.gaussian_thompson(0.4, 0.1**-2, 3),
+        3,
+    ),
     "exp3": (db.Exp3(gamma=0.3), oracle.exp3(0.3), 3),
     "exp3-scaled": (db.Exp3(gamma=0.4, low=-0.5, high=1.0), oracle.exp3(0.4, -0.5, 1.0), 3),
     "elimination": (db.SuccessiveElimination(delta=0.5, sd=0.1), oracle.successive_elimination(0.5, 0.1), 3),
     "postdiff": (db.TSPostDiff(c=0.2), oracle.ts_postdiff(0.2), 2),
+    "leader": (db.LeaderChallenger(), oracle.leader_challenger(), 3),
+    "leader-alone": (db.LeaderChallenger(share=1.0, z=0.5), oracle.leader_challenger(1.0, 0.5), 3),
     "weights": (db.FixedWeights((0.5, 0.2, 0.3)), oracle.fixed_weights((0.5, 0.2, 0.3)), 3),
 }
 

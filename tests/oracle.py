@@ -25,6 +25,11 @@ class Rule(NamedTuple):
     begin: Callable = lambda arms: None
     learn: Callable = lambda arm, reward: None
     chances: Callable | None = None  # of (t, pulls, sums), those of all arms
+    in_turns: bool = False  # the arms take turns in the opening
+
+    def opened(self, t, arms):
+        """The arm of a round of the opening."""
+        return t % arms if self.in_turns else t // self.opening
 
 
 def first_best(values):
@@ -59,7 +64,7 @@ def ucb(c=1.0, opening=1, ties="first"):
     return Rule(opening, decide, probability)
 
 
-def etc(pulls=10, ties="first"):
+def etc(pulls=10, ties="first", in_turns=False):
     committed = {}
 
     def decide(t, counts, sums, rng):
@@ -71,7 +76,7 @@ def etc(pulls=10, ties="first"):
         # with equal exploration the arm with more pulls is the committed one; before that, compare
         return np.where(n1 == n2, second_wins(s1 / n1, s2 / n2, ties), n2 > n1)
 
-    return Rule(pulls, decide, probability, begin=lambda arms: committed.clear())
+    return Rule(pulls, decide, probability, begin=lambda arms: committed.clear(), in_turns=in_turns)
 
 
 def epsilon_greedy(epsilon=0.05, opening=1, ties="first"):
@@ -155,13 +160,45 @@ def softmax(temperature=0.1):
         weights = np.exp((means - means.max()) / temperature)
         return weights / weights.sum()
 
+    def probability(t, n1, s1, n2, s2):
+        return special.expit((s2 / n2 - s1 / n1) / temperature)
+
+    return by_chances(1, chances)._replace(probability=probability)
+
+
+def by_chances(opening, chances):
+    """A rule that draws an arm by its chances(t, pulls, sums)."""
+
     def decide(t, pulls, sums, rng):
         return rng.choice(len(pulls), p=chances(t, pulls, sums))
 
     def probability(t, n1, s1, n2, s2):
-        return special.expit((s2 / n2 - s1 / n1) / temperature)
+        states = zip(*(np.ravel(x) for x in np.broadcast_arrays(n1, s1, n2, s2)), strict=True)
+        return np.array([chances(t, (a, c), (b, d))[1] for a, b, c, d in states])
 
-    return Rule(1, decide, probability, chances=chances)
+    return Rule(opening, decide, probability, chances=chances)
+
+
+def inverse_gap(gamma=100.0, floor=0.0):
+    def chances(t, pulls, sums):
+        means, arms = means_of(pulls, sums), len(pulls)
+        leader = first_best(means)
+        shares = [max(floor / arms, 1 / (arms + gamma * (means[leader] - mean))) for mean in means]
+        shares[leader] = 1 - sum(share for k, share in enumerate(shares) if k != leader)
+        return shares
+
+    return by_chances(1, chances)
+
+
+def leader_challenger(share=0.8, z=1.96):
+    def chances(t, pulls, sums):
+        means = means_of(pulls, sums)
+        leader = first_best(means)
+        bounds = [p + z * math.sqrt(p * (1 - p) / n) for p, n in zip(means, pulls, strict=True)]
+        challenger = first_best([-math.inf if k == leader else bound for k, bound in enumerate(bounds)])
+        return [(1 - share) / len(pulls) + share / 2 * (k in (leader, challenger)) for k in range(len(pulls))]
+
+    return by_chances(1, chances)
 
 
 def kl_ucb(c=0.0):
@@ -257,13 +294,19 @@ def ucb_tuned():
     return with_rewards(1, lambda t, rewards, rng: first_best([round(score(values, t), 9) for values in rewards]))
 
 
-def thompson_variance(opening=2):
-    def decide(t, rewards, rng):
-        return first_best(
-            [np.mean(v) + max(np.std(v, ddof=1), 1e-6) / np.sqrt(len(v)) * rng.standard_normal() for v in rewards]
-        )
+def gaussian_thompson(prior_mean=0.0, prior_precision=0.0, opening=2):
+    def draw(values, rng):
+        precision = len(values) / max(np.std(values, ddof=1), 1e-6) ** 2
+        mean = (precision * np.mean(values) + prior_precision * prior_mean) / (precision + prior_precision)
+        return mean + rng.standard_normal() / np.sqrt(precision + prior_precision)
 
-    return with_rewards(opening, decide)
+    def probability(t, n1, s1, n2, s2):
+        """Without a prior, and for 0/1 rewards, whose variance is p (1 - p) n / (n - 1)."""
+        variances = [np.maximum(s * (n - s) / n / (n - 1), 1e-12) / n for n, s in ((n1, s1), (n2, s2))]
+        return special.ndtr((s2 / n2 - s1 / n1) / np.sqrt(sum(variances)))
+
+    rule = with_rewards(opening, lambda t, rewards, rng: first_best([draw(values, rng) for values in rewards]))
+    return rule._replace(probability=probability)
 
 
 def exp3(gamma=0.1, low=0.0, high=1.0):
@@ -320,7 +363,7 @@ def simulate(rule: Rule, draw: Callable, arms: int, horizon: int, runs: int, see
         pulls, sums = [0] * arms, [0.0] * arms
         rule.begin(arms)
         for t in range(horizon):
-            arm = t // rule.opening if t < rule.opening * arms else rule.decide(t, pulls, sums, rng)
+            arm = rule.opened(t, arms) if t < rule.opening * arms else rule.decide(t, pulls, sums, rng)
             reward = draw(arm, rng)
             pulls[arm] += 1
             sums[arm] += reward
@@ -334,7 +377,7 @@ def replay(rule: Rule, arms: int, path_arms, path_rewards):
     pulls, sums, chosen = [0] * arms, [0.0] * arms, []
     rule.begin(arms)
     for t, (arm, reward) in enumerate(zip(path_arms, path_rewards, strict=True)):
-        chosen.append(t // rule.opening if t < rule.opening * arms else rule.decide(t, pulls, sums, None))
+        chosen.append(rule.opened(t, arms) if t < rule.opening * arms else rule.decide(t, pulls, sums, None))
         pulls[arm] += 1
         sums[arm] += reward
         rule.learn(arm, reward)
@@ -495,7 +538,7 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
                 hand = dealing([1 / arms] * arms, wrapping.size - t % wrapping.size, rng)
             arm = hand.pop() if wrapping.quota else int(rng.integers(arms))
         elif lacking:
-            arm = lacking[0]
+            arm = t % arms if rule.in_turns and not wrapping.uniform else lacking[0]
         elif any(n < rule.opening for n in known_pulls):
             arm = t % arms
         else:
@@ -538,7 +581,7 @@ def enumerate_two_arms(rule: Rule, p1: float, p2: float, horizon: int) -> Exact:
         n2 = t - n1
         reachable = (s1 <= n1) & (s2 <= n2) & (state > 0)
         if t < 2 * rule.opening:
-            second = np.full(state.shape, float(t >= rule.opening))
+            second = np.full(state.shape, float(rule.opened(t, 2)))
         else:
             where = np.nonzero(reachable)
             second = np.zeros(state.shape)

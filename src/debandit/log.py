@@ -291,6 +291,13 @@ class ExperimentLog:
         return np.rint(sums) if self.binary else sums
 
     @property
+    def batch_squares(self) -> Floats:
+        """The sum of squared deviations of each batch's rewards from the mean of the arm in all batches."""
+        assert self.batches is not None
+        means, variances = (np.nan_to_num(each) for each in (self.batches.means, self.batches.variances))
+        return np.asarray(self.batches.pulls * (variances + (means - np.nan_to_num(self.means)) ** 2))
+
+    @property
     def unseen(self) -> list[str]:
         """Arms without a reward."""
         return [label for label, n in zip(self.labels, self.pulls, strict=True) if n == 0]

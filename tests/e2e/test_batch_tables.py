@@ -67,7 +67,7 @@ def test_a_rule_that_is_not_batched_is_refused_with_both_ways_out(counts):
 
 
 @pytest.mark.parametrize(
-    "rule", ["exp3", "etc(pulls=5)", "kl_ucb", "ucb_tuned", "thompson_variance", "play_the_winner"]
+    "rule", ["exp3", "etc(pulls=5)", "kl_ucb", "ucb_tuned", "gaussian_thompson", "play_the_winner"]
 )
 def test_rules_that_need_the_order_within_a_batch(rule, tmp_path):
     """They are simulated by rounds; those that do not go by totals are judged by their pull counts."""

@@ -48,6 +48,10 @@ CASES = [
     ("beta_thompson(draws=5)", oracle.beta_thompson(), 2, "tempered-quota"),
     ("epsilon_greedy(0.4)", oracle.epsilon_greedy(0.4), 2, "power"),
     ("ucb", oracle.ucb(), 2, "clip-falls"),
+    ("inverse_gap(10)", oracle.inverse_gap(10.0), 3, "late-batches"),
+    ("leader_challenger", oracle.leader_challenger(), 3, "gate"),
+    ("gaussian_thompson", oracle.gaussian_thompson(), 2, "clip"),
+    ("gaussian_thompson(draws=5)", oracle.gaussian_thompson(), 2, "tempered-quota"),
     ("greedy", oracle.greedy(), 2, "gate"),
     ("greedy", oracle.greedy(), 2, "late"),
     ("greedy(3)", oracle.greedy(3), 2, "late-batches"),
@@ -171,6 +175,28 @@ def test_sums_are_fair(change, world):
 
     assert np.abs(z(place.means)).max() < Z
     assert np.abs(z(place.means + 0.1)).max() > 2 * Z
+
+
+@pytest.mark.parametrize("change", ["power", "late"])
+def test_rules_that_go_by_squares(change):
+    """Rewards on a scale: drawn in steps, whose squares are chi-squared, and in rounds; replayed with their chances."""
+    text, place = CHANGES[change][0], WORLDS["normal"]
+    rules = "gaussian_thompson(initial_pulls=4)", "thompson(initial_pulls=4, noise_sd=4)"
+    policy, other = (as_policy(text.format(f"batched({rule}, 20)")) for rule in rules)
+    steps = db.simulate(policy, place, horizon=120, runs=4000, seed=5)
+    rounds, control = (db.simulate(each, place, horizon=120, runs=4000, seed=6, paths=True) for each in (policy, other))
+    assert worst(moments(steps.pulls, steps.sums), moments(rounds.pulls, rounds.sums)) < Z
+    assert worst(moments(steps.pulls, steps.sums), moments(control.pulls, control.sums)) > 2 * Z
+
+    def surprise(declared):
+        arms, rewards = rounds.path_arms[:1000], rounds.path_rewards[:1000]
+        chances = replayed(declared, arms, rewards, 3)
+        beyond = ((arms[..., None] == np.arange(3)) - chances)[:, 20:]
+        sums = np.concatenate([beyond.sum(axis=1), (beyond * chances[:, 20:]).sum(axis=1)], axis=1)
+        return np.abs(z_scores(sums.mean(axis=0), sums.std(axis=0) / np.sqrt(len(sums)))).max()
+
+    assert surprise(policy) < Z
+    assert surprise(other) > 2 * Z
 
 
 @pytest.mark.parametrize("paths", [False, True])

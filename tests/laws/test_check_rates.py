@@ -57,14 +57,16 @@ OWN_RATES = {
     "beta_thompson": (db.BetaThompson(), 200),
     "decaying_epsilon_greedy": (db.policies.DecayingEpsilonGreedy(), 200),
     "softmax": (db.policies.Softmax(), 200),
-    "thompson_variance": (db.policies.ThompsonVariance(), 200),
+    "inverse_gap": (db.policies.InverseGap(), 200),
+    "leader_challenger": (db.policies.LeaderChallenger(), 200),
+    "gaussian_thompson": (db.policies.GaussianThompson(), 200),
     "top_two_thompson": (db.policies.TopTwoThompson(leader=0.8), 200),
     "ts_postdiff": (db.policies.TSPostDiff(), 200),
     "play_the_winner": (db.policies.PlayTheWinner(), 200),
     "exp3": (db.policies.Exp3(), 200),
     "fixed_weights": (fixed_weights, 200),
 }
-SLOW = ("beta_thompson", "thompson_variance", "top_two_thompson")  # three arms need quadrature
+SLOW = ("beta_thompson", "gaussian_thompson", "top_two_thompson")  # three arms need quadrature
 UNIT_REWARDS = ("exp3",)  # not only for 0/1 rewards, but for some between 0 and 1
 
 

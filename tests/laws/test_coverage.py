@@ -112,7 +112,7 @@ def by_all_paths(policy, truths, horizon):
     [
         "ucb_tuned",
         "kl_ucb(c=1)",
-        "thompson_variance(least_sd=0.1)",
+        "gaussian_thompson(prior_mean=0.5,prior_sd=0.3,least_sd=0.1)",
         "successive_elimination(delta=0.5,sd=0.1)",
         "exp3(gamma=0.3,high=2)",
         "ts_postdiff(c=0.2)",

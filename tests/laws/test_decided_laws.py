@@ -156,14 +156,14 @@ def test_repeatable_whatever_the_threads(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_logs_of_a_stopped_rule_fit_it(case):
-    """Few of its own logs are rejected, and none is impossible; cut by a batch, or under a higher threshold, it is."""
+    """Few of its own logs are rejected, and none is impossible; cut by a batch it is."""
     rule, _, arms, wrap, _ = CASES[case]
     policy = as_policy(wrap.format(f"batched({rule}, {SIZE})"))
     runs = db.simulate(policy, db.worlds.Bernoulli(TRUTH[arms]), horizon=HORIZON, runs=25, seed=4, paths=True)
     verdicts = [db.check(runs.log(i), policy).verdict for i in range(25)]
     assert "impossible" not in verdicts
     assert verdicts.count("implausible") / 25 < 0.05 + Z * np.sqrt(0.05 * 0.95 / 25)
-    if "stop" not in case:
+    if "stop" not in case or "draws" in case:  # shares of ten draws may be high at any time
         return
     stopped = [i for i in range(25) if SIZE < runs.pulls[i].sum() < HORIZON]
     assert len(stopped) > 4

@@ -86,10 +86,13 @@ def test_choices_are_as_likely_as_the_rule_says(rule, world):
 
     assert scores(policy) < Z
     wrong = {
-        "thompson-variance": db.ThompsonSampling(initial_pulls=2),
+        "gaussian": db.ThompsonSampling(initial_pulls=2),
+        "gaussian-prior": db.GaussianThompson(initial_pulls=3),
         "exp3": db.FixedWeights((0.4, 0.3, 0.3)),
         "exp3-scaled": db.FixedWeights((0.4, 0.3, 0.3)),
         "postdiff": db.TSPostDiff(c=0.6),
+        "leader": db.LeaderChallenger(share=0.5),
+        "leader-alone": db.LeaderChallenger(share=0.5, z=0.5),
         "weights": db.FixedWeights((0.4, 0.3, 0.3)),
     }
     assert scores(wrong[rule]) > 2 * Z

@@ -257,6 +257,9 @@ STEPPED = {
     "uniform": db.WarmUp(db.Batched(db.Softmax(), size=50), rounds=70),
     "short": db.WarmUp(db.Batched(db.UCB(), size=(1, 4, 145, 150)), rounds=1),
     "beta": db.Batched(db.BetaThompson(), size=100),
+    "gaussian": db.Batched(db.GaussianThompson(initial_pulls=5), size=50),
+    "inverse-gap": db.Floor(db.Batched(db.InverseGap(gamma=30), size=60), 0.05),
+    "leader": db.WarmUp(db.Batched(db.LeaderChallenger(), size=50), rounds=40),
 }
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from batch_tables import tables
+from batch_tables import table_of, tables
 
 import debandit as db
 from debandit.checking.batch_counts import compare_batches, judge_batches
 from debandit.checking.reward_tests import examine_rewards
 from debandit.errors import with_few_sizes
+from debandit.policies.history import History
 
 SIZES = (60, 80, 40, 120)
 N2, B2 = db.worlds.Normal([1.0, 1.5], [1.0, 1.0]), db.worlds.Bernoulli([0.3, 0.6])
@@ -195,3 +196,17 @@ def test_rewards_that_the_core_of_a_rule_cannot_use():
         db.check(log, "batched(beta_thompson)")
     with pytest.raises(db.InputError, match="leave out --batch or --batch-by"):
         db.debias(log, "ucb")
+
+
+def test_tables_say_as_much_of_squares_as_rounds():
+    """A rule that goes by the variances of rewards has the same chances in a table of batches as in its rounds."""
+    policy = db.Batched(db.GaussianThompson(), size=SIZES)
+    world = db.worlds.Normal([1e3, 1e3 + 0.1], [1.0, 2.0])
+    runs = db.simulate(policy, world, horizon=300, runs=1, seed=4, paths=True)
+    table = table_of(runs.path_arms[0], runs.path_rewards[0], SIZES, 2, binary=False)
+    one, two = (compare_batches(log, policy, 4) for log in (runs.log(0), table))
+    replay = policy.replay(History(runs.path_arms[0], runs.path_rewards[0], 2, np.array([60, 140, 180]))).chances
+    np.testing.assert_allclose(one.chances[1:], replay, rtol=1e-9)
+    np.testing.assert_allclose(two.chances[1:], replay, rtol=1e-6)  # a table's variances are rounded
+    assert np.abs(np.diff(replay[:, 0])).min() > 0.01
+    assert db.check(table, "batched(gaussian_thompson)").fits

@@ -66,6 +66,17 @@ def test_the_order_of_the_arms_is_explained():
         assert part in fit.first_mismatch
     turns = db.check(log_of("ABAB", [1.0, 2.0, 1.5, 2.0]), db.ExploreThenCommit(pulls=2))
     assert "each arm 2 times in a row, in the order A, B" in turns.first_mismatch
+    blocks = db.check(log_of("AABB", [1.0, 2.0, 1.5, 2.0]), db.ExploreThenCommit(pulls=2, order="turns"))
+    assert "each arm 2 times, taking turns, in the order A, B: here 'B'" in blocks.first_mismatch
+
+
+def test_explorations_in_turns_and_in_blocks_are_told_apart():
+    log = {
+        order: log_of(arms, [1, 0, 0, 1, 1, 1, 0, 0]) for order, arms in (("blocks", "AABBAAAA"), ("turns", "ABABAAAA"))
+    }
+    for order, other in (("blocks", "turns"), ("turns", "blocks")):
+        assert db.check(log[order], f"etc(pulls=2, order={order})").fits
+        assert db.check(log[order], f"etc(pulls=2, order={other})").mismatches == (2, 3)
 
 
 def test_probability_zero_is_impossible():

@@ -69,9 +69,10 @@ def test_a_rule_that_goes_by_totals_says_the_same_of_them():
     for policy in EVERY.values():
         history = History(ARMS, rewards, 3)
         if policy.by_totals:
-            asked = policy.probabilities(np.arange(30), history.pulls, history.sums, 30)
+            squares = (history.squares,) if policy.needs_squares else ()
+            asked = policy.probabilities(np.arange(30), history.pulls, history.sums, 30, *squares)
             np.testing.assert_allclose(policy.replay(history).chances, asked, rtol=0, atol=1e-12)
     assert {name for name, policy in EVERY.items() if not policy.by_totals} == {
-        *("etc", "etc-short", "etc-random", "kl-ucb", "kl-ucb-wide", "ucb-tuned"),
-        *("thompson-variance", "exp3", "exp3-scaled", "elimination"),
+        *("etc", "etc-short", "etc-random", "etc-turns", "kl-ucb", "kl-ucb-wide", "ucb-tuned"),
+        *("exp3", "exp3-scaled", "elimination"),
     }

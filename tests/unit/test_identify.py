@@ -70,6 +70,14 @@ def test_openings():
 def test_pulls_before_the_commitment_survive_a_mistake():
     arms = [0, 0, 0, 0, 1, 1, 0, 1, *[1] * 12]  # four each, then B; one row is wrong
     assert etc_pulls(db.ExploreThenCommit, {}, record(arms, arms)).options == {"pulls": 4}
+    arms = [0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, *[1] * 12]  # six each in turns; the seventh row is wrong
+    assert etc_pulls(db.ExploreThenCommit, {"order": "turns"}, record(arms, arms)).options == {"pulls": 6}
+
+
+def test_an_exploration_in_turns_is_found():
+    policy = db.ExploreThenCommit(pulls=10, order="turns")
+    log = db.simulate(policy, db.worlds.Normal([0.0, 1.0, 0.5], [1.0] * 3), horizon=100, runs=1, paths=True).log(0)
+    assert identify(log).candidates[0].policy == policy
 
 
 @pytest.mark.parametrize(
@@ -80,7 +88,8 @@ def test_pulls_before_the_commitment_survive_a_mistake():
         "beta_thompson",
         "beta_thompson(alpha=3.0, beta=0.5)",
         "epsilon_greedy",
-        "thompson_variance",
+        "gaussian_thompson",
+        "gaussian_thompson(prior_mean=0.4, prior_sd=0.1)",
         "top_two_thompson(leader=0.7, noise_sd=0.5)",
         "exp3(gamma=0.3)",
     ],
@@ -135,6 +144,7 @@ def test_rules_for_binary_rewards_compete_for_binary_logs_only():
     assert names - {each.policy.name for each in other.candidates} == {
         "beta_thompson",
         "kl_ucb",
+        "leader_challenger",
         "play_the_winner",
         "ts_postdiff",
         "ucb_tuned",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from catalogue import OTHERS, RULES, replayed
+from scipy import stats
 
 import debandit as db
 from debandit.policies import as_policy
@@ -17,6 +18,20 @@ def choices(policy, rewards, horizon):
 def test_etc_by_hand():
     assert choices(db.ExploreThenCommit(pulls=2), [0.0, 1.0, 0.5], 9) == [0, 0, 1, 1, 2, 2, 1, 1, 1]
     assert choices(db.ExploreThenCommit(pulls=1), [1.0, 1.0], 4) == [0, 1, 0, 0]  # a tie goes to the first
+    assert choices(db.ExploreThenCommit(2, order="turns"), [0.0, 1.0, 0.5], 9) == [0, 1, 2, 0, 1, 2, 1, 1, 1]
+
+
+def test_etc_in_turns_within_wrappers():
+    """Warm-up pulls are the first of the turns. After uniform rounds what is lacking comes arm by arm. In batches the
+    arms go on taking turns until the rule has heard of the initial pulls."""
+    turns = db.ExploreThenCommit(2, order="turns")
+    assert choices(db.WarmUp(turns, pulls=1), [0.0, 1.0, 0.5], 8) == [0, 1, 2, 0, 1, 2, 1, 1]
+    assert choices(db.WarmUp(turns, pulls=3), [0.0, 1.0, 0.5], 11) == [0, 1, 2] * 3 + [1, 1]
+    assert choices(db.Batched(turns, size=4), [0.0, 1.0, 0.5], 10) == [0, 1, 2, 0, 1, 2, 0, 1, 1, 1]
+    first, *others = choices(db.WarmUp(turns, rounds=1), [0.0, 1.0, 0.5], 8)
+    lacking = [0, 0, 1, 1, 2, 2]
+    lacking.remove(first)
+    assert others == [*lacking, 1, 1]
 
 
 def test_ucb_by_hand():
@@ -64,6 +79,36 @@ def test_softmax_by_hand():
     np.testing.assert_allclose(rule.probabilities(9, [4, 5], [4.0, 5 * (1 + 0.2 * np.log(3))], 10), [0.25, 0.75])
 
 
+def test_inverse_gap_by_hand():
+    """Means 0.5, 0.8, 0.7 and gamma 20: 1 / (3 + 6), 1 / (3 + 2), and 31/45 for the leader. With floor 1/2 nobody has
+    less than 1/6, and with floor 1 all are alike. Of equals the first leads."""
+    n, s = [10, 10, 10], [5.0, 8.0, 7.0]
+    np.testing.assert_allclose(db.InverseGap(20).probabilities(30, n, s, 40), [1 / 9, 31 / 45, 1 / 5])
+    np.testing.assert_allclose(db.InverseGap(20, 0.5).probabilities(30, n, s, 40), [1 / 6, 19 / 30, 1 / 5])
+    np.testing.assert_allclose(db.InverseGap(20, 1.0).probabilities(30, n, s, 40), [1 / 3] * 3)
+    tied = db.InverseGap(20).probabilities(30, n, [7.0, 5.0, 7.0], 40)
+    np.testing.assert_allclose(tied, [1 - 1 / 7 - 1 / 3, 1 / 7, 1 / 3])
+
+
+def test_leader_challenger_by_hand():
+    """Means 0.5, 0.6, 0.4 and 0.1. Bounds of the others: 0.5 + 1.96 / 20 = 0.598, 0.4 + 1.96 sqrt(0.24 / 10) = 0.704
+    and 0.1 + 1.96 sqrt(0.09 / 10) = 0.286. With z = 0.5 they are 0.525, 0.477 and 0.147."""
+    n, s = [100, 20, 10, 10], [50, 12, 4, 1]
+    np.testing.assert_allclose(db.LeaderChallenger().probabilities(140, n, s, 200), [0.05, 0.45, 0.45, 0.05])
+    np.testing.assert_allclose(db.LeaderChallenger(z=0.5).probabilities(140, n, s, 200), [0.45, 0.45, 0.05, 0.05])
+    np.testing.assert_allclose(db.LeaderChallenger(share=1).probabilities(140, n, s, 200), [0, 0.5, 0.5, 0])
+
+
+def test_leader_challenger_knows_no_standard_error_of_0_and_1():
+    """Three wins of three lead, and of two arms without a win the first challenges, however few pulls the other had;
+    a single win of 50 outweighs them: 0.02 + 1.96 sqrt(0.0196 / 50) = 0.059."""
+    rule = db.LeaderChallenger(share=0.6)
+    np.testing.assert_allclose(rule.probabilities(7, [3, 3, 1], [3, 0, 0], 9), [0.4 / 3 + 0.3, 0.4 / 3 + 0.3, 0.4 / 3])
+    chances = rule.probabilities(60, [3, 3, 50], [3, 0, 1], 70)
+    np.testing.assert_allclose(chances, [0.4 / 3 + 0.3, 0.4 / 3, 0.4 / 3 + 0.3])
+    np.testing.assert_allclose(rule.probabilities(7, [3, 4], [3, 1], 9), [0.5, 0.5])
+
+
 def test_ucb_tuned_by_hand():
     """Arms pay 0 and 0.3 and never vary, so that V is sqrt(2 ln t / N) >= 1/4 here, and the bonus sqrt(ln t / N) / 2.
     Round 5: 0.634 < 0.3 + sqrt(ln 5 / 3) / 2 = 0.666.
@@ -86,8 +131,26 @@ def test_successive_elimination_by_hand():
     assert choices(rule, [0.0, 1.0, 0.9], 41) == [0, 1, 2, *[1, 2] * 17, *[1] * 4]
 
 
-def test_thompson_variance_without_variance_is_greedy():
-    assert choices(db.ThompsonVariance(), [0.0, 1.0, 0.5], 9) == [0, 0, 1, 1, 2, 2, 1, 1, 1]
+def test_gaussian_thompson_without_variance_is_greedy():
+    assert choices(db.GaussianThompson(), [0.0, 1.0, 0.5], 9) == [0, 0, 1, 1, 2, 2, 1, 1, 1]
+    assert as_policy("thompson_variance(0.1)") == db.GaussianThompson(least_sd=0.1)  # its old name
+
+
+def test_gaussian_thompson_by_hand():
+    """Rewards 1, 3 and 0, 1, 2, 3: means 2 and 1.5, variances 2 and 5/3, of the means 1 and 5/12. So arm 1 is higher
+    with Phi(0.5 / sqrt(17/12)). With the prior N(1, 1) its mean is 1.5 with variance 1/2, and that of arm 2 is
+    (1.5 * 12/5 + 1) / (12/5 + 1) = 23/17 with variance 5/17."""
+    arms, rewards = np.array([0, 0, 1, 1, 1, 1, 0]), np.array([1.0, 3.0, 0.0, 1.0, 2.0, 3.0, 0.0])
+    known = 6, [2, 4], [4.0, 6.0], 9, [2.0, 5.0]
+    for rule, z in (
+        (db.GaussianThompson(), 0.5 / np.sqrt(17 / 12)),
+        (db.GaussianThompson(prior_mean=1, prior_sd=1), (1.5 - 23 / 17) / np.sqrt(1 / 2 + 5 / 17)),
+    ):
+        expected = [stats.norm.cdf(z), stats.norm.cdf(-z)]
+        np.testing.assert_allclose(rule.probabilities(*known), expected, rtol=1e-12)
+        np.testing.assert_allclose(replayed(rule, arms, rewards, 2)[-1], expected, rtol=1e-12)
+    with pytest.raises(db.InputError, match="goes by how much rewards vary"):
+        db.GaussianThompson().probabilities(*known[:-1])
 
 
 def test_top_two_by_hand():
@@ -178,7 +241,11 @@ def test_rules_round_trip_through_their_text():
         (lambda: db.FixedWeights("ab"), "weights must be numbers"),
         (lambda: db.Exp3(low=1, high=1), "low must be below high"),
         (lambda: db.Softmax(temperature=0), "temperature must be a number from 1e-09"),
-        (lambda: db.ThompsonVariance(initial_pulls=1), "initial_pulls must be a whole number from 2"),
+        (lambda: db.InverseGap(floor=1.1), "floor must be a number from 0 to 1"),
+        (lambda: db.InverseGap(initial_pulls=0), "initial_pulls must be a whole number from 1"),
+        (lambda: db.LeaderChallenger(share=1.2), "share must be a number from 0 to 1"),
+        (lambda: db.GaussianThompson(prior_sd=0), "prior_sd must be a number from 1e-100"),
+        (lambda: db.GaussianThompson(initial_pulls=1), "initial_pulls must be a whole number from 2"),
     ],
 )
 def test_senseless_parameters_are_refused(make, message):

@@ -16,7 +16,7 @@ from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
 from debandit.engine.changes import changed
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import Floats, Ints
+from debandit.engine.data import Floats, Ints, about_means
 from debandit.engine.decisions import EITHER, UNDECIDED, Known, Logged, committed
 from debandit.engine.planning import Asked, dealt, free_chances, prescribed_pulls, stretches, unguided
 from debandit.errors import shorten
@@ -107,7 +107,7 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     """
     arm_count, planned = len(log.labels), policy.planned(log.horizon)
     conditions = policy.conditions(arm_count, planned)
-    counts, sums = _table(log, conditions)
+    counts, sums, squares = _table(log, conditions)
     total = len(counts)
     count = min(total, NUMBERS_AT_ONCE // arm_count, most if policy.randomised else total)
     chosen = np.unique(np.linspace(0, total - 1, count).astype(np.int64))
@@ -115,12 +115,15 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
         chosen = np.arange(total + (planned > log.horizon))  # the last one would have been next
         counts = np.concatenate([counts, np.zeros((len(chosen) - total, arm_count), np.int64)])
     told = np.maximum(chosen - conditions.late_batches, 0)
-    made = np.concatenate([np.zeros((1, arm_count), np.int64), counts.cumsum(axis=0)])
-    before, heard = made[told], np.concatenate([np.zeros((1, arm_count)), sums.cumsum(axis=0)])[told]
+    none = np.zeros((1, arm_count))
+    made, *added_up = (np.concatenate([none, part.cumsum(axis=0)]) for part in (counts, sums, squares))
+    made = made.astype(np.int64)
+    before, heard, squares = made[told], *(part[told] for part in added_up)
+    spread = about_means(before, heard - before * np.nan_to_num(log.means), squares)
     known, begun = conditions.known_before(chosen), conditions.first_rounds(chosen)
     prescribed, uniform = _prescribed_in_batches(conditions, planned, chosen, made[chosen], before, heard)
     present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
-    asked = present, uniform, known, begun, before, heard, planned
+    asked = present, uniform, known, begun, before, heard, spread, planned
     chances, scores = _answers(policy, conditions, *asked)
     changed_later = conditions.changes and (conditions.draws or conditions.decides_by_chances)
     own = _answers(policy, conditions._replace(changes=()), *asked)[0] if changed_later else chances
@@ -160,19 +163,21 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     )
 
 
-def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats]:
-    """Pulls and sums of each batch and arm (batches, K)."""
+def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats, Floats]:
+    """Pulls and sums of each batch and arm (batches, K), and squared deviations from the arm's mean in all batches."""
     if log.batches is not None:
-        return log.batches.pulls, log.batch_sums
+        return log.batches.pulls, log.batch_sums, log.batch_squares
     assert log.rounds is not None
     shape = int(np.searchsorted(conditions.ends, log.horizon)) + 1, len(log.labels)
-    counts, sums = np.zeros((2, shape[0] * shape[1]))
+    counts, sums, squares = np.zeros((3, shape[0] * shape[1]))
     for piece in in_pieces(log.horizon):
         batch = np.searchsorted(conditions.ends, np.arange(piece.start, piece.stop), side="right")
-        cells = batch * shape[1] + log.rounds.arms[piece]
+        arms, rewards = log.rounds.arms[piece], log.rounds.rewards[piece]
+        cells = batch * shape[1] + arms
         np.add.at(counts, cells, 1.0)
-        np.add.at(sums, cells, log.rounds.rewards[piece])
-    return counts.reshape(shape).astype(np.int64), sums.reshape(shape)
+        np.add.at(sums, cells, rewards)
+        np.add.at(squares, cells, (rewards - log.means[arms]) ** 2)
+    return counts.reshape(shape).astype(np.int64), sums.reshape(shape), squares.reshape(shape)
 
 
 def _prescribed_in_batches(
@@ -199,6 +204,7 @@ def _answers(
     begun: Ints,
     pulls: Ints,
     sums: Floats,
+    squares: Floats,
     horizon: int,
 ) -> tuple[Floats, Floats]:
     """The chances and the scores (n, K) in batches before which the rule has heard of these totals."""
@@ -207,7 +213,8 @@ def _answers(
     kinds, kind = np.unique(present, axis=0, return_inverse=True)
     for there, same in ((row, kind.reshape(-1) == i) for i, row in enumerate(kinds)):
         for uniform, which in ((True, warm & same), (False, ready & same)):
-            asked = Asked(known[which], begun[which], pulls[which], sums[which], horizon, there)
+            spread = squares[which] if policy.core.needs_squares else None
+            asked = Asked(known[which], begun[which], pulls[which], sums[which], horizon, there, spread)
             if which.any():
                 chances[which] = free_chances(policy, conditions, np.full(which.sum(), uniform), asked)
             if which.any() and not uniform and not policy.randomised:

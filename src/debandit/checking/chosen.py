@@ -79,7 +79,9 @@ def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> 
     if not found.chances[i].any():
         return f"{round_of}, but before it the experiment was decided and should have ended."
     if found.rounds[i] < policy.opening * len(labels):
-        times = "once" if policy.opening == 1 else f"{policy.opening:,} times in a row"
+        in_turns = policy.conditions(len(labels), len(found.rounds)).in_turns
+        times = f"{policy.opening:,} times{', taking turns' if in_turns else ' in a row'}"
+        times = "once" if policy.opening == 1 else times
         order = ", ".join(map(shorten, labels[:4])) + (", ..." if len(labels) > 4 else "")
         return (
             f"{round_of}, but the rule begins by pulling each arm {times}, in the order {order}: here {wanted!r}. "

@@ -48,6 +48,7 @@ class Conditions(NamedTuple):
     commit: bool = False  # the first free choice is kept for good
     commits: Decision | None = None  # when an arm gets everything
     stops: Decision | None = None  # when the experiment ends
+    in_turns: bool = False  # the arms take turns in the initial pulls, instead of one arm having all of its own first
     available: NDArray[np.bool_] = np.empty((0, 0), bool)  # which arms are, in which batch; or none: all are
 
     @property
@@ -164,6 +165,8 @@ class Conditions(NamedTuple):
             return np.where(rounds < self.turns, rounds % arm_count, np.where(rounds < self.uniform, UNIFORM, LACKING))
         complete = self.opening * arm_count  # the rounds that initial pulls take, whether or not the arms take turns
         fixed = np.where(rounds < max(self.turns, self._heard(complete)), rounds % arm_count, FREE)
+        if self.in_turns:
+            return fixed
         arms, after = np.arange(arm_count), fixed[self.turns : complete]
         pulled = self.turns // arm_count + (arms < self.turns % arm_count)
         after[:] = np.repeat(arms, np.clip(self.opening - pulled, 0, len(rounds)))[: len(after)]

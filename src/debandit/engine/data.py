@@ -133,6 +133,11 @@ def rule_data(
     )
 
 
+def about_means(pulls: Ints | Floats, sums: Floats, squares: Floats) -> Floats:
+    """Sums of squared deviations from the arms' own means, from sums and sums of squares about any centre."""
+    return np.maximum(squares - sums**2 / np.maximum(pulls, 1), 0.0)
+
+
 def inverse_root(pulls: Ints, prior_pulls: float = 0.0) -> Floats:
     """1 / sqrt(n + prior_pulls); 0 where that is infinite."""
     weight = pulls + prior_pulls

@@ -8,7 +8,7 @@ from the compiled loop: the n-th pull of an arm gets its n-th reward.
 import numpy as np
 
 from debandit.engine.conditions import FREE
-from debandit.engine.data import NO_ARM, Floats, Ints, Played
+from debandit.engine.data import NO_ARM, Floats, Ints, Played, about_means
 from debandit.engine.decisions import Course, Known, committed
 from debandit.engine.experiment import Experiment, Words, generators, run_words, uniforms
 from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_rounds, stretches, unguided
@@ -45,15 +45,19 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
     """The arms and the rewards (runs, T) of every round; NO_ARM after the end of an experiment that stops itself."""
     conditions, arm_count, horizon = experiment.conditions, experiment.arm_count, experiment.horizon
     tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
-    sums = np.concatenate([np.zeros((len(who), arm_count, 1)), tape.cumsum(axis=-1)], axis=-1)
+    truth, sums = experiment.truth[who[:, 0]], _added_up(tape)
+    squares = _added_up((tape - truth[..., None]) ** 2) if experiment.policy.core.needs_squares else None
     arms, pulls = np.empty((len(who), horizon), np.int64), np.zeros((len(who), arm_count), np.int64)
     told, course = Heard(conditions, horizon, pulls.copy()), Course(conditions.commits, conditions.stops, len(who))
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
         known, begun, heard = told.before(here.batch)
-        known_sums = np.take_along_axis(sums, heard[..., None], axis=-1)[..., 0]
-        chosen = _arms(experiment, words, course, here, pulls, (known, begun, heard, known_sums))
+        known_sums, spread = np.take_along_axis(sums, heard[..., None], axis=-1)[..., 0], None
+        if squares is not None:
+            known_squares = np.take_along_axis(squares, heard[..., None], axis=-1)[..., 0]
+            spread = about_means(heard, known_sums - heard * truth, known_squares)
+        chosen = _arms(experiment, words, course, here, pulls, (known, begun, heard, known_sums, spread))
         arms[:, here.start : here.end] = chosen
         pulls += (chosen[..., None] == np.arange(arm_count)).sum(axis=1)
         told.add(here.end, pulls)
@@ -63,16 +67,21 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
     return arms, _rewards(arms, tape, pulls)
 
 
+def _added_up(tape: Floats) -> Floats:
+    """The sums of the first 0, 1, ... numbers of each arm's tape."""
+    return np.concatenate([np.zeros((*tape.shape[:-1], 1)), tape.cumsum(axis=-1)], axis=-1)
+
+
 def _arms(
     experiment: Experiment,
     words: Words,
     course: Course,
     here: Stretch,
     pulls: Ints,
-    told: tuple[int, int, Ints, Floats],
+    told: tuple[int, int, Ints, Floats, Floats | None],
 ) -> Ints:
     """The arms (runs, rounds) of a stretch; see `Asked` for what the rule has been told."""
-    conditions, (known, begun, heard, sums), rule = experiment.conditions, told, experiment.policy.core
+    conditions, (known, begun, heard, sums, squares), rule = experiment.conditions, told, experiment.policy.core
     if conditions.decides and here.start == begun:
         course.judge(rule, np.arange(len(pulls)), Known(heard, sums))
     uniform = unguided(conditions, here, heard, sums)
@@ -81,7 +90,8 @@ def _arms(
     free = np.flatnonzero((arms == FREE).any(axis=1) & ~course.over)
     if len(free):
         present = conditions.present(here.batch, experiment.arm_count)
-        asked = Asked(known, begun, heard[free], sums[free], experiment.horizon, present)
+        spread = None if squares is None else squares[free]
+        asked = Asked(known, begun, heard[free], sums[free], experiment.horizon, present, spread)
         words = words[free]
 
         def sampled(rows: Ints, shares: Floats) -> Floats:

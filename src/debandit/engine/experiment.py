@@ -49,6 +49,10 @@ class Rule(Protocol):
         """Whether its chances follow from totals alone."""
 
     @property
+    def needs_squares(self) -> bool:
+        """Whether these totals include the sums of squared deviations from the arms' means."""
+
+    @property
     def knows_arms(self) -> bool:
         """Whether it has parameters for each arm, so that it must be asked about all of them."""
 

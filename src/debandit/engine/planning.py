@@ -122,15 +122,22 @@ class Asked(NamedTuple):
     sums: Floats  # (..., K)
     horizon: int
     present: NDArray[np.bool_]  # (K,)
+    squares: Floats | None = None  # (..., K) sums of squared deviations from the means, for rules that need them
 
     def at(self, rows: Ints) -> "Asked":
         """The same for some rows of the totals."""
         known, begun = (each[rows] if isinstance(each, np.ndarray) else each for each in (self.known, self.begun))
-        return Asked(known, begun, self.pulls[rows], self.sums[rows], self.horizon, self.present)
+        squares = None if self.squares is None else self.squares[rows]
+        return Asked(known, begun, self.pulls[rows], self.sums[rows], self.horizon, self.present, squares)
 
-    def of_present(self, function: Callable[[Rounds, Ints, Floats, int], Floats]) -> Floats:
+    def answered(self, function: Callable[..., Floats], arms: Any = slice(None)) -> Floats:
+        """What a function of the rule says if it is asked about these arms alone."""
+        squares = () if self.squares is None else (self.squares[..., arms],)
+        return function(self.known, self.pulls[..., arms], self.sums[..., arms], self.horizon, *squares)
+
+    def of_present(self, function: Callable[..., Floats]) -> Floats:
         """What a function of the rule says of the arms that are there (..., present), asked about these alone."""
-        return function(self.known, self.pulls[..., self.present], self.sums[..., self.present], self.horizon)
+        return self.answered(function, self.present)
 
 
 def free_chances(
@@ -174,7 +181,9 @@ def dealt(left: Ints, chances: Floats) -> tuple[Ints, Floats]:
     return whole, np.divide(fractions, total, out=np.zeros(fractions.shape), where=total > 0)
 
 
-def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, sums: Floats, horizon: int) -> Floats:
+def expected_pulls(
+    rule: Rule, conditions: Conditions, batch: int, pulls: Ints, sums: Floats, squares: Floats | None, horizon: int
+) -> Floats:
     """How many pulls of each arm (K,) are to be expected in a batch, if the rule has heard of these totals (K,).
 
     What was pulled without its knowledge is left out, which matters for initial pulls alone.
@@ -187,7 +196,8 @@ def expected_pulls(rule: Rule, conditions: Conditions, batch: int, pulls: Ints, 
         left = here.end - here.start - prescribed.sum()
         expected += prescribed
         if left > 0:
-            asked = Asked(known, begun, heard, sums[None], horizon, present)
+            spread = None if squares is None else squares[None]
+            asked = Asked(known, begun, heard, sums[None], horizon, present, spread)
             expected += left * free_chances(rule, conditions, uniform, asked)
     return np.asarray(expected[0])
 
@@ -196,7 +206,7 @@ def _shares(rule: Rule, asked: Asked) -> Floats:
     """The rule's own chances of the arms that are there (..., present)."""
     if not rule.knows_arms or asked.present.all():
         return asked.of_present(rule.free_chances)
-    own = rule.free_chances(asked.known, asked.pulls, asked.sums, asked.horizon)[..., asked.present]
+    own = asked.answered(rule.free_chances)[..., asked.present]
     total = own.sum(axis=-1, keepdims=True)
     return np.where(total > 0, own / np.where(total > 0, total, 1.0), 1 / own.shape[-1])
 

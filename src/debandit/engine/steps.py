@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from debandit.engine.data import NORMAL, Floats, Ints
+from debandit.engine.data import NORMAL, Floats, Ints, about_means
 from debandit.engine.decisions import Course, Known, committed
 from debandit.engine.experiment import Experiment, Words, generators, normals, run_words, uniforms
 from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_pulls, stretches, unguided
-from debandit.engine.runs import WITH_SQUARES, Added, add_pulls
+from debandit.engine.runs import TOTALS, WITH_SQUARES, Added, add_pulls
 
 _NUMBERS_OF_A_ROUND = 2**24  # at most so many random numbers of a run's stream
 
@@ -33,8 +33,9 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
         experiment.sds[who[:, 0]],
     )
     variance = experiment.variance[who[:, 0]]
-    table = np.zeros((kept, len(who), experiment.arm_count))
-    heard, shares = Heard(conditions, horizon, table[:2].copy()), np.empty(table[0].shape)
+    told_of = WITH_SQUARES if experiment.policy.core.needs_squares else TOTALS
+    table = np.zeros((max(kept, told_of), len(who), experiment.arm_count))
+    heard, shares = Heard(conditions, horizon, table[:told_of].copy()), np.empty(table[0].shape)
     course = Course(conditions.commits, conditions.stops, len(who))
     for here in stretches(conditions, horizon):
         if stop[0] or course.over.all():
@@ -43,9 +44,9 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
         if here.start == told[1]:
             shares = np.full(table[0].shape, np.nan)
         counts = _counts(experiment, draws, course, here, table[0], told, shares)
-        add_pulls(table, draws.rewards(counts, kept, here.start), draws.means, variance)
-        heard.add(here.end, table[:2])
-    return table.swapaxes(1, 2).copy()
+        add_pulls(table, draws.rewards(counts, len(table), here.start), draws.means, variance)
+        heard.add(here.end, table[:told_of])
+    return table[:kept].swapaxes(1, 2).copy()
 
 
 Told = tuple[int, int, Floats]  # see `Heard.before`
@@ -109,7 +110,9 @@ def _counts(
     free = np.flatnonzero(left > 0)
     new = free[np.isnan(shares[free, 0]) & ~uniform[free] & ~settled[free]]
     if len(new):
-        asked = Asked(known, begun, heard[0, new].astype(np.int64), heard[1, new], experiment.horizon, present)
+        n, sums, *errors = heard[:, new]
+        squares = about_means(n, sums - n * draws.means[new], errors[0]) if errors else None
+        asked = Asked(known, begun, n.astype(np.int64), sums, experiment.horizon, present, squares)
 
         def sampled(rows: Ints, own: Floats) -> Floats:
             return draws.shares(new[rows], conditions.draws, own)

@@ -10,7 +10,7 @@ import numpy as np
 
 from debandit.engine.data import Floats, Ints
 from debandit.identification.record import Record
-from debandit.policies import BetaThompson, Exp3, Policy, ThompsonSampling, ThompsonVariance, TopTwoThompson
+from debandit.policies import BetaThompson, Exp3, GaussianThompson, Policy, ThompsonSampling, TopTwoThompson
 from debandit.policies.policy import cannot_say
 
 Z = np.linspace(-6, 6, 41)
@@ -28,11 +28,9 @@ def logged_chances(policy: Policy, record: Record) -> Floats:
         return _exp3(policy, record)
     if isinstance(policy, ThompsonSampling):
         return _after_opening(policy, record, _highest(*_posterior(policy, record), record, record.arms))
-    if isinstance(policy, ThompsonVariance):
-        pulls = np.maximum(record.pulls, 1)
-        width = np.sqrt(record.squares / pulls / np.maximum(pulls - 1, 1))
-        width = np.maximum(width, policy.least_sd / np.sqrt(pulls))
-        return _after_opening(policy, record, _highest(record.sums / pulls, width, record, record.arms))
+    if isinstance(policy, GaussianThompson):
+        posterior = policy.posterior(record.pulls, record.sums, record.squares)
+        return _after_opening(policy, record, _highest(*posterior, record, record.arms))
     if isinstance(policy, TopTwoThompson):
         first, second = _top_two(policy, record)
         return _after_opening(policy, record, policy.leader * first + (1 - policy.leader) * second)

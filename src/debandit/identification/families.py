@@ -32,6 +32,11 @@ def in_sds(low: float, high: float, points: int) -> Range:
     return Range(math.log(low), math.log(high), points, lambda x, record: math.exp(x) * record.sd)
 
 
+def per_sd(low: float, high: float, points: int) -> Range:
+    """A positive number in one over the unit of the rewards."""
+    return Range(math.log(low), math.log(high), points, lambda x, record: math.exp(x) / record.sd)
+
+
 def level(low: float, high: float, points: int) -> Range:
     """A level of rewards, this many standard deviations from their mean."""
     return Range(low, high, points, lambda x, record: record.mean + x * record.sd)
@@ -72,6 +77,7 @@ _NOISE = {"noise_sd": in_sds(0.1, 10, 13)}
 
 FAMILIES = (
     Family("etc", read_off=etc_pulls),
+    Family("etc", read_off=etc_pulls, fixed={"order": "turns"}, odds=1 / 4),
     Family("ucb", read_off=linear_option("c")),
     Family("uniform"),
     Family("epsilon_greedy", {"epsilon": share(-5, 5, 15)}),
@@ -83,10 +89,12 @@ FAMILIES = (
     Family("greedy", odds=RARE),
     Family("decaying_epsilon_greedy", {"scale": positive(0.3, 100, 10), "power": positive(0.4, 1, 2)}, odds=RARE),
     Family("softmax", {"temperature": in_sds(0.02, 5, 12)}, odds=RARE),
+    Family("inverse_gap", {"gamma": per_sd(0.3, 300, 7)}, odds=RARE),
+    Family("leader_challenger", {"share": share(-1, 3, 4)}, odds=RARE),
     Family("ucb_tuned", odds=RARE, binary=True),
     Family("kl_ucb", {"c": positive(0.5, 4, 4)}, odds=RARE),
     Family("successive_elimination", {"sd": in_sds(0.03, 3, 40)}, odds=RARE),
-    Family("thompson_variance", odds=RARE),
+    Family("gaussian_thompson", odds=RARE),
     Family("top_two_thompson", {**_NOISE, "leader": share(-1, 3, 4)}, odds=RARE),
     Family("ts_postdiff", {"c": positive(0.02, 0.5, 5)}, odds=RARE, arm_count=2),
     Family("play_the_winner", {"added": positive(0.03, 30, 6)}, odds=RARE),

@@ -30,19 +30,22 @@ def nothing(_rule: type[Policy], _fixed: Options, _record: Record) -> Seen:
     return Seen({})
 
 
-def etc_pulls(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
+def etc_pulls(_rule: type[Policy], fixed: Options, record: Record) -> Seen:
     """The number of pulls before the commitment that agrees with most rounds."""
     horizon, arms = record.horizon, range(record.arm_count)
     pulls = np.arange(1, max(1, horizon // record.arm_count) + 1)
     counts = np.vstack([record.pulls, record.pulls[-1] + (np.array(arms) == record.arms[-1])])
-    ends = np.minimum(pulls[:, None] * np.arange(record.arm_count + 1), horizon)  # of each arm's turn
-    in_turn = sum(counts[ends[:, k + 1], k] - counts[ends[:, k], k] for k in arms)
+    ends = np.minimum(pulls[:, None] * np.arange(record.arm_count + 1), horizon)  # of each arm's block
     after = ends[:, -1]
+    if fixed.get("order") == "turns":
+        explored = np.append(0, np.cumsum(record.arms == np.arange(horizon) % record.arm_count))[after]
+    else:
+        explored = sum(counts[ends[:, k + 1], k] - counts[ends[:, k], k] for k in arms)
     last = np.minimum(after, horizon - 1)  # a log that ends with the opening has no commitment to count
     n, s = record.pulls[last], record.sums[last]
     best = np.argmax(np.divide(s, n, out=np.full(s.shape, -np.inf), where=n > 0), axis=-1)
     committed = counts[horizon, best] - counts[after, best]
-    found = int(pulls[np.argmax(in_turn + committed)])
+    found = int(pulls[np.argmax(explored + committed)])
     return Seen({"pulls": found}, math.log(1 + 10 / found))  # nobody commits after a pull or two
 
 

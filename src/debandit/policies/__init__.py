@@ -23,10 +23,14 @@ from debandit.policies.etc import ExploreThenCommit as ExploreThenCommit
 from debandit.policies.exp3 import Exp3 as Exp3
 from debandit.policies.fixed_weights import FixedWeights as FixedWeights
 from debandit.policies.fixed_weights import Uniform as Uniform
+from debandit.policies.gaussian_thompson import GaussianThompson as GaussianThompson
+from debandit.policies.gaussian_thompson import thompson_variance
 from debandit.policies.greedy import DecayingEpsilonGreedy as DecayingEpsilonGreedy
 from debandit.policies.greedy import EpsilonGreedy as EpsilonGreedy
 from debandit.policies.greedy import Greedy as Greedy
+from debandit.policies.inverse_gap import InverseGap as InverseGap
 from debandit.policies.kl_ucb import KLUCB as KLUCB
+from debandit.policies.leader_challenger import LeaderChallenger as LeaderChallenger
 from debandit.policies.object_rules import ObjectRule as ObjectRule
 from debandit.policies.own_rules import ScoreRule as ScoreRule
 from debandit.policies.own_rules import SelectRule as SelectRule
@@ -35,7 +39,6 @@ from debandit.policies.policy import Policy as Policy
 from debandit.policies.softmax import Softmax as Softmax
 from debandit.policies.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from debandit.policies.thompson import ThompsonSampling as ThompsonSampling
-from debandit.policies.thompson_variance import ThompsonVariance as ThompsonVariance
 from debandit.policies.top_two_thompson import TopTwoThompson as TopTwoThompson
 from debandit.policies.ts_postdiff import TSPostDiff as TSPostDiff
 from debandit.policies.ucb import UCB as UCB
@@ -50,12 +53,14 @@ _CLASSES: tuple[type[Policy], ...] = (
     EpsilonGreedy,
     DecayingEpsilonGreedy,
     Softmax,
+    InverseGap,
     UCB,
     UCBTuned,
     KLUCB,
+    LeaderChallenger,
     SuccessiveElimination,
     ThompsonSampling,
-    ThompsonVariance,
+    GaussianThompson,
     TopTwoThompson,
     BetaThompson,
     TSPostDiff,
@@ -70,6 +75,7 @@ _AROUND: tuple[type[Policy], ...] = (Batched, Delayed, WarmUp, Gate, Floor, Temp
 WRAPPERS: dict[str, type[Policy]] = {wrapper.name: wrapper for wrapper in _AROUND}
 ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certain options
     "ucb1": ucb1,
+    "thompson_variance": thompson_variance,
     "exploration_sampling": exploration_sampling,
 }
 ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules

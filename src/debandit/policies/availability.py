@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from debandit.engine.data import about_means
 from debandit.engine.planning import expected_pulls
 from debandit.errors import listed, shorten
 from debandit.log import Batches, ExperimentLog
@@ -43,10 +44,13 @@ def believed(policy: "Policy", log: ExperimentLog, batches: Batches) -> Mask:
 def _would_pull(policy: "Policy", log: ExperimentLog, batches: Batches, there: Mask, arm: int, where: range) -> bool:
     """Whether the rule would be expected to pull the arm often enough in these batches, taken together."""
     conditions, expected = policy.among(there).conditions(len(log.labels), log.horizon), 0.0
-    pulls, sums = (np.cumsum(part, axis=0) - part for part in (batches.pulls, log.batch_sums))  # before each batch
+    pulls = batches.pulls.cumsum(axis=0) - batches.pulls  # before each batch
+    sums, squares = (part.cumsum(axis=0) - part for part in (log.batch_sums, log.batch_squares))
+    squares = about_means(pulls, sums - pulls * np.nan_to_num(log.means), squares)
     for batch in where:
         told = max(batch - conditions.late_batches, 0)
-        expected += expected_pulls(policy, conditions, batch, pulls[told], sums[told], log.horizon)[arm]
+        spread = squares[told] if policy.core.needs_squares else None
+        expected += expected_pulls(policy, conditions, batch, pulls[told], sums[told], spread, log.horizon)[arm]
         if expected >= ENOUGH_PULLS:
             return True
     return False

@@ -52,6 +52,8 @@ class Deciding(Wrapper):
             by == "share" or core.draws_means,
             f"{core.name} does not draw the arms' means, so it does not say how likely each is the best; give a share",
         )
+        says = type(core).leads_within is not Policy.leads_within
+        self._check(by != "value_remaining" or says, f"{core.name} does not say what remains; give a probability")
 
 
 @dataclass(frozen=True)

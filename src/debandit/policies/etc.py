@@ -14,19 +14,24 @@ from debandit.policies.policy import Policy, certain
 
 @dataclass(frozen=True)
 class ExploreThenCommit(Policy):
-    """Pull each arm `pulls` times in index order, then only the one with the highest mean so far."""
+    """Pull each arm `pulls` times in index order, then only the one with the highest mean so far.
+
+    order="blocks" is first all pulls of the first arm, then all of the second, and so on; with order="turns" the arms
+    take turns.
+    """
 
     name: ClassVar[str] = "etc"
     randomised: ClassVar[bool] = False
     pulls: int = whole(10, low=1)
     ties: str = choice(*TIES)
+    order: str = choice("blocks", "turns")
 
     @property
     def opening(self) -> int:
         return self.pulls
 
     def conditions(self, arm_count: int, horizon: int) -> Conditions:
-        return Conditions(self.opening, commit=True)
+        return Conditions(self.opening, commit=True, in_turns=self.order == "turns")
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return rule_data(ties=self.ties)

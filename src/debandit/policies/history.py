@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from debandit.engine.conditions import FREE, UNIFORM, Conditions
-from debandit.engine.data import Floats, Ints
+from debandit.engine.data import Floats, Ints, about_means
 from debandit.log_parts import in_pieces
 
 ALONE = Conditions()
@@ -96,23 +95,11 @@ class History:
         """Each arm's sum of rewards."""
         return self._heard[1]
 
-    @cached_property
+    @property
     def squares(self) -> Floats:
-        """Each arm's sum of squared deviations from its mean, updated round by round as the engine does."""
+        """Each arm's sum of squared deviations from its mean."""
         moments, back = np.unique(self.known[self.rounds], return_inverse=True)
-        paths, values = self.paths
-        rows = np.arange(len(paths))
-        pulls, means, squares = np.zeros((3, len(paths), self.arm_count))
-        found = np.zeros((len(paths), len(moments), self.arm_count))
-        for i, (start, stop) in enumerate(pairwise([0, *moments.tolist()])):
-            for t in range(start, stop):
-                at = rows, paths[:, t]
-                pulls[at] += 1
-                gap = values[:, t] - means[at]
-                means[at] += gap / pulls[at]
-                squares[at] += gap * (values[:, t] - means[at])
-            found[:, i] = squares
-        return found.reshape(*self.arms.shape[:-1], len(moments), self.arm_count)[..., back, :]
+        return self.squares_after(moments)[..., back, :]
 
     @property
     def paths(self) -> tuple[Ints, Floats]:
@@ -138,3 +125,11 @@ class History:
         outer = (*self.arms.shape[:-1], len(moments), self.arm_count)
         pulls, sums = (part.reshape(shape).cumsum(axis=1)[:, :-1].reshape(outer) for part in parts)
         return pulls.astype(np.int64), sums
+
+    def squares_after(self, moments: Ints) -> Floats:
+        """Each arm's sum of squared deviations from its mean in the first rounds, likewise (..., m, K)."""
+        pulls, sums = self.totals(np.array([self.horizon]))
+        centres = (sums / np.maximum(pulls, 1))[..., 0, :]  # near which nothing is lost by rounding
+        errors = self.rewards - np.take_along_axis(centres, self.arms, axis=-1)
+        pulls, sums = replace(self, rewards=errors).totals(moments)
+        return about_means(pulls, sums, replace(self, rewards=errors**2).totals(moments)[1])

@@ -20,9 +20,9 @@ from debandit.policies.availability import believed
 from debandit.policies.history import History, Replay
 from debandit.policies.normal_draws import highest_draw
 
-Free = Callable[[Ints, Ints, Floats], Floats]  # (t, pulls, sums) -> chances, where the choice is free
+Free = Callable[..., Floats]  # (t, pulls, sums), or with squares, -> chances, where the choice is free
 
-SELDOM_CHANGED = ("initial_pulls", "ties", "draws")  # not worth a word where they are as usual
+SELDOM_CHANGED = ("initial_pulls", "ties", "order", "draws")  # not worth a word where they are as usual
 
 
 class Policy(ABC):
@@ -34,6 +34,7 @@ class Policy(ABC):
     name: ClassVar[str]
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
     two_arms: ClassVar[bool] = False  # likewise for two arms only
+    needs_squares: ClassVar[bool] = False  # it goes by pulls, sums and sums of squared deviations from the means
     knows_arms: ClassVar[bool] = False  # it has parameters for each arm, and is asked about all arms or none
     randomised: ClassVar[bool] = True  # given the past, more than one arm may be chosen
     draws_means: ClassVar[bool] = False  # its chances are those of an arm to be the best, given what it has heard of
@@ -126,16 +127,20 @@ class Policy(ABC):
         says = own.free_chances is not Policy.free_chances or own.probabilities is not Policy.probabilities
         return says or self.kernel == INDEX
 
-    def probabilities(self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int) -> Floats:
+    def probabilities(
+        self, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, horizon: int, squares: ArrayLike | None = None
+    ) -> Floats:
         """P(arm chosen in round t | the totals before it), t counted from 0.
 
-        The totals have shape (..., K), and so has the answer; t is a number or has their leading axes.
+        The totals have shape (..., K), and so has the answer; t is a number or has their leading axes. `squares` are
+        sums of squared deviations from the arms' means, for rules that go by them.
         """
         conditions = self.conditions(np.shape(pulls)[-1], horizon)
         if len(conditions.ends) or conditions.delayed or (conditions.commit and conditions.wrapped):
             what = f"the choices of {self} do not follow from totals alone"
             raise InputError(what, where="policy", remedy="Give the whole log.")
-        return chances_under(conditions, t, pulls, sums, lambda t, n, s: self.free_chances(t, n, s, horizon))
+        totals = (pulls, sums) if squares is None else (pulls, sums, squares)
+        return chances_under(conditions, t, totals, lambda t, n, s, *more: self.free_chances(t, n, s, horizon, *more))
 
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The probabilities where nothing is prescribed, if the rule has heard of t rounds."""
@@ -183,7 +188,8 @@ class Policy(ABC):
         chances, scores = np.zeros((2, *history.free.shape, history.arm_count))
         if len(moments):
             known = moments, *history.totals(moments), history.horizon
-            chances[..., asked, :] = self.free_chances(*known)[..., back, :]
+            squares = (history.squares_after(moments),) if self.needs_squares else ()
+            chances[..., asked, :] = self.free_chances(*known, *squares)[..., back, :]
             scores[..., asked, :] = self.free_scores(*known)[..., back, :]
         return Replay(chances, scores)
 
@@ -237,14 +243,17 @@ def remade(module: str, file: str, owner: str, values: dict[str, Any]) -> Policy
     return policy
 
 
-def chances_under(conditions: Conditions, t: ArrayLike, pulls: ArrayLike, sums: ArrayLike, free: Free) -> Floats:
-    """P(arm chosen in round t | totals before it), of shape (..., K) like the totals; t may have their leading axes."""
-    n, s = np.asarray(pulls), np.asarray(sums, dtype=np.float64)
+def chances_under(conditions: Conditions, t: ArrayLike, totals: tuple[ArrayLike, ...], free: Free) -> Floats:
+    """P(arm chosen in round t | totals before it), of shape (..., K) like the totals; t may have their leading axes.
+
+    The totals are pulls and sums, and whatever else `free` goes by.
+    """
+    n, s, *more = np.asarray(totals[0]), *(np.asarray(each, dtype=np.float64) for each in totals[1:])
     rounds = np.broadcast_to(np.asarray(t), n.shape[:-1])
     prescribed = conditions.prescribed(rounds, n, n, s)
     asked, chances = prescribed == FREE, np.zeros(n.shape)
     if asked.any():
-        chances[asked] = free(rounds[asked], n[asked], s[asked])
+        chances[asked] = free(rounds[asked], n[asked], s[asked], *(each[asked] for each in more))
     return conditions.planned(chances, prescribed, rounds)
 
 

@@ -92,8 +92,8 @@ class Wrapper(Policy):
     def rule(self, arm_count: int, horizon: int) -> RuleData:
         return self.core.rule(arm_count, horizon)
 
-    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
-        return self.core.free_chances(t, pulls, sums, horizon)
+    def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int, *squares: Floats) -> Floats:
+        return self.core.free_chances(t, pulls, sums, horizon, *squares)
 
     def __str__(self) -> str:
         usual = self.defaults()

@@ -9,8 +9,7 @@ import numpy as np
 
 from debandit.engine.data import TIES, Floats, Ints
 from debandit.errors import InputError
-from debandit.policies import Exp3, Policy, ScoreRule, SuccessiveElimination, ThompsonVariance
-from debandit.policies.normal_draws import highest_draw
+from debandit.policies import Exp3, Policy, ScoreRule, SuccessiveElimination
 from debandit.policies.policy import certain, chances_under, winners
 
 LONGEST_EXP3 = 22  # it remembers the order of all wins, so that its states double with every round
@@ -33,14 +32,12 @@ class Remembering(Protocol):
 
 def chances_of(policy: Policy, horizon: int) -> Chances:
     """The chances of rules that decide by totals, at least if rewards are 0/1: variances follow from totals then."""
-    if isinstance(policy, ThompsonVariance):
-        free = partial(_thompson_variance, policy)
-    elif isinstance(policy, ScoreRule) and not type(policy).randomised:
-        free = partial(_scored, policy, policy.rule(2, horizon).parameters)
-    else:
+    if policy.core.needs_squares:
+        return lambda t, n, s: policy.probabilities(t, n, s, horizon, s * (n - s) / np.maximum(n, 1))
+    if not isinstance(policy, ScoreRule) or type(policy).randomised:
         return lambda t, pulls, sums: policy.probabilities(t, pulls, sums, horizon)
-    conditions = policy.conditions(2, horizon)
-    return lambda t, pulls, sums: chances_under(conditions, t, pulls, sums, free)
+    conditions, free = policy.conditions(2, horizon), partial(_scored, policy, policy.rule(2, horizon).parameters)
+    return lambda t, pulls, sums: chances_under(conditions, t, (pulls, sums), free)
 
 
 def remembering(policy: Policy, horizon: int) -> Remembering | None:
@@ -48,12 +45,6 @@ def remembering(policy: Policy, horizon: int) -> Remembering | None:
     if isinstance(policy, SuccessiveElimination):
         return _Elimination(policy)
     return _Exp3Memory(policy, horizon) if isinstance(policy, Exp3) else None
-
-
-def _thompson_variance(policy: ThompsonVariance, _: Ints, pulls: Ints, sums: Floats) -> Floats:
-    squares = sums * (pulls - sums) / pulls
-    widths = np.maximum(np.sqrt(squares / (pulls - 1)), policy.least_sd) / np.sqrt(pulls)
-    return highest_draw(sums / pulls, widths)
 
 
 def _scored(policy: ScoreRule, parameters: Floats, t: Ints, pulls: Ints, sums: Floats) -> Floats:
