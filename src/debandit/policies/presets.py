@@ -110,7 +110,9 @@ def _default(option: Option) -> str:
 
 
 def _item(text: str) -> list[str]:
-    return wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+    return wrap(
+        text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 @functools.cache
