@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from debandit.errors import PresetWarning
 from debandit.policies import ADAPTERS, ALIASES, RULES, WRAPPERS, as_policy
 from debandit.policies.presets import presets
 
+PAGE = (Path(__file__).parents[2] / "docs" / "presets.md").read_text(encoding="utf-8")
 NEEDED = {"most": 100_000, "below": 0.1}
 
 
@@ -34,8 +36,12 @@ def test_every_preset_is_a_rule_whose_options_are_those_of_its_text(preset):
     assert preset.sources
     assert all(option.default is not None for option in preset.not_stated.values())
     shown = " ".join(str(preset).split())
-    for text in [*preset.options, preset.title, preset.rule, *preset.sources]:
+    (row,) = re.findall(rf"^\| .*`preset:{preset.name}` \|.*$", PAGE, re.MULTILINE)
+    described = [option.text for option in preset.options.values()]
+    for text in [*preset.options, *described, preset.title, preset.rule, *preset.not_covered, *preset.sources]:
         assert text in shown
+        assert text in row
+    assert all(text in shown for text in preset.states)
 
 
 @pytest.mark.parametrize("name", [name for name in presets() if name != "vowpal_wabbit"])
