@@ -122,9 +122,12 @@ def presets() -> dict[str, Preset]:
     return {name: _preset(name, **about) for name, about in data.items()}
 
 
-def _preset(name: str, look_up: Any, not_stated: Any = None, **about: Any) -> Preset:
-    options = ({key: Option(**each) for key, each in part.items()} for part in (look_up, not_stated or {}))
-    return Preset(name, **about, **dict(zip(("look_up", "not_stated"), options, strict=True)))
+def _preset(name: str, look_up: dict[str, Any], not_stated: dict[str, Any] | None = None, **about: Any) -> Preset:
+    return Preset(name, look_up=_options(look_up), not_stated=_options(not_stated or {}), **about)
+
+
+def _options(data: dict[str, Any]) -> dict[str, Option]:
+    return {name: Option(**each) for name, each in data.items()}
 
 
 def find(name: str, where: str = "") -> Preset:
