@@ -1,9 +1,12 @@
 """A million users in fifty batches: `debias` in steps of whole batches, against the time of its rounds one by one."""
 
 import time
+import warnings
 
 import debandit as db
+from debandit.errors import PresetWarning
 from debandit.policies import as_policy
+from debandit.policies.presets import PREFIX, presets
 
 USERS, BATCH, SHORT = 1_000_000, 20_000, 20_000
 MOST = 2.0  # CPU seconds
@@ -37,6 +40,7 @@ WRAPPED = (  # around Thompson sampling with beta posteriors, the slowest of the
     "stop_when({}, probability=0.99, most=1000000)",
     "stop_when({}, value_remaining=0.001, most=1000000)",
 )
+NEEDED = {"most": USERS, "below": 0.05}  # options that some presets cannot do without
 
 
 def seconds(work):
@@ -62,12 +66,20 @@ def main():
         by_rounds = f"{rounds:12.1f} s  {rounds / whole:6.0f}"
         print(f"{rule.name:17} {whole:6.2f} s {met:12} {result.runs:6,}  {by_rounds}  {limits:18.2f} s")
 
-    print(f"\nwrapper, --interval none                    debias (at most {MOST:.0f})    runs")
+    print(f"\nwrapper or preset, --interval none          debias (at most {MOST:.0f})    runs")
     for text in WRAPPED:
-        policy = as_policy(text.format(f"batched(beta_thompson, {BATCH})"))
-        log = db.simulate(policy, BERNOULLI, horizon=USERS, runs=1, seed=5, paths=True).log(0)
-        whole, result = seconds(lambda log=log, policy=policy: db.debias(log, policy, interval="none"))
-        print(f"{text:42} {whole:6.2f} s {'met' if whole <= MOST else 'missed':12} {result.runs:6,}")
+        without_limits(text, text.format(f"batched(beta_thompson, {BATCH})"))
+    warnings.simplefilter("ignore", PresetWarning)
+    for preset in presets().values():
+        needed = "".join(f", {name}={NEEDED[name]}" for name, option in preset.options.items() if option.needed)
+        without_limits(f"{PREFIX}{preset.name}", f"{PREFIX}{preset.name}({BATCH}{needed})")
+
+
+def without_limits(title, text):
+    policy = as_policy(text)
+    log = db.simulate(policy, BERNOULLI, horizon=USERS, runs=1, seed=5, paths=True).log(0)
+    whole, result = seconds(lambda: db.debias(log, policy, interval="none"))
+    print(f"{title:42} {whole:6.2f} s {'met' if whole <= MOST else 'missed':12} {result.runs:6,}")
 
 
 if __name__ == "__main__":

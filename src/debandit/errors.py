@@ -69,6 +69,10 @@ class LogWarning(UserWarning):
     """What one should know about how a log was read."""
 
 
+class PresetWarning(UserWarning):
+    """What is assumed where a platform does not say what its rule is."""
+
+
 def printable(text: str) -> str:
     """One line of text without anything that a terminal would obey or an encoder refuse."""
     return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)

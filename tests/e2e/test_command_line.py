@@ -387,3 +387,15 @@ def test_help_says_which_tables_are_read():
     text = " ".join(run("debias", "--help").stdout.split())
     for part in ("one row per arm, or per batch and arm", "--db and --query ask a database", "none: rows are in order"):
         assert part in text
+
+
+def test_presets():
+    assert run("presets").stdout.startswith("preset:growthbook ")
+    assert run("presets", "preset:braze").stdout == run("presets", "braze").stdout
+    assert "Did you mean braze?" in fails(2, "presets", "brase")
+    world = ("--world", "bernoulli(means=[0.3,0.6])", "--horizon", 100, "--runs", 2)
+    error = fails(2, "simulate", "--policy", "preset:braze(50)", *world)
+    assert "preset:braze needs most" in error
+    result = run("simulate", "--policy", "preset:braze(50, most=100)", *world)
+    assert result.returncode == 0
+    assert "warning: preset:braze is only as right as what the platform states" in result.stderr

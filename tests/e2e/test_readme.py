@@ -54,6 +54,7 @@ def directory(tmp_path_factory):
         ("docs/intervals.md", 1),
         ("docs/worlds.md", 1),
         ("docs/compare.md", 2),
+        ("docs/presets.md", 3),
     ],
 )
 def test_console_blocks(directory, name, least):

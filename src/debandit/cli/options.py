@@ -131,7 +131,8 @@ def log_and_policy(command: Command) -> Command:
     policy = click.option(
         "--policy",
         metavar="RULE",
-        help="The rule that chose the arms, with its options; needed unless LOG is a data set, which has its own.",
+        help="The rule that chose the arms, with its options, or a platform's, such as preset:growthbook (debandit "
+        "presets lists them); needed unless LOG is a data set, which has its own.",
     )
     batch = click.option(
         "--batch",

@@ -106,6 +106,20 @@ def datasets(name: str | None, save: str | None) -> None:
 
 
 @click.command()
+@click.argument("name", required=False)
+def presets(name: str | None) -> None:
+    """List the rules of experimentation platforms, or say all that is known of one of them."""
+    from debandit.policies.presets import PREFIX, find
+    from debandit.policies.presets import presets as known
+
+    if name is not None:
+        click.echo(str(find(name.removeprefix(PREFIX))))
+        return
+    for each in known().values():
+        click.echo(f"{PREFIX + each.name:22} {each.title}")
+
+
+@click.command()
 @click.argument("name", metavar="NAME | FILE.toml | list | new")
 @click.argument("file", metavar="[FILE.toml]", required=False)
 @click.option("-o", "--output", metavar="DIR", help="Where to keep results.  [default: debandit-out/NAME]")

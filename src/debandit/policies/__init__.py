@@ -6,6 +6,7 @@ from collections.abc import Callable
 from debandit import spec
 from debandit.engine.binding import import_file
 from debandit.errors import InputError, shorten
+from debandit.policies import presets
 from debandit.policies.adapters import MABWiserRule as MABWiserRule
 from debandit.policies.adapters import RiverRule as RiverRule
 from debandit.policies.beta_thompson import BetaThompson as BetaThompson
@@ -78,10 +79,11 @@ ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certa
     "exploration_sampling": exploration_sampling,
 }
 ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
+_PRESETS = re.compile(rf"\b{presets.PREFIX}\s*(\w*)", re.IGNORECASE)
 
 
 def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
-    """A rule, or the text of one: ucb, batched(thompson(noise_sd=2), size=500), or my_rules.py:MyRule(c=2)."""
+    """A rule, or the text of one: ucb, batched(ucb(c=2), size=500), preset:growthbook, or my_rules.py:MyRule(c=2)."""
     if isinstance(policy, str):
         policy = _from_text(policy, where)
     if not isinstance(policy, Policy):
@@ -90,7 +92,7 @@ def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
 
 
 def _from_text(text: str, where: str) -> Policy:
-    """Rules of files, also inside wrappers, are known by the names of their classes from then on."""
+    """Rules of files and presets, also inside wrappers, are known by their own names from then on."""
     makers: dict[str, Callable[..., Policy]] = RULES | ALIASES | ADAPTERS | WRAPPERS
     for file, name in rules_in_files(text):
         found = _rules_of(file, where)
@@ -98,6 +100,10 @@ def _from_text(text: str, where: str) -> Policy:
             raise spec.unknown(name, found, f"{where}, {file}", "rule")
         makers = makers | {name: found[name]}
         text = text.replace(f"{file}:", "")
+    for name in _PRESETS.findall(text):
+        preset = presets.find(name, where)
+        makers = makers | {preset.name: preset}
+    text = _PRESETS.sub(r"\1", text)
     policy: Policy = spec.build(text, makers, where, "rule")
     return policy
 
