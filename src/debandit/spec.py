@@ -54,10 +54,13 @@ def build(text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind:
 
 def unknown(name: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> InputError:
     """There is no such name."""
-    guess = difflib.get_close_matches(name.lower(), makers, 1)
-    hint = f"Did you mean {guess[0]}? " if guess else ""
-    what = f"there is no {kind} {shorten(name)!r}"
-    return InputError(what, where=where, remedy=f"{hint}There are:\n{listing(makers)}")
+    what, guess = f"there is no {kind} {shorten(name)!r}", difflib.get_close_matches(name.lower(), makers, 1)
+    if not guess:
+        return InputError(what, where=where, remedy=f"There are:\n{listing(makers)}")
+    likely, others = usage(guess[0], makers[guess[0]]), ", ".join(other for other in makers if other != guess[0])
+    return InputError(
+        what, where=where, remedy=f"Did you mean {guess[0]}? It is written {likely}.\nThere are also {others}."
+    )
 
 
 def _built(parsed: Parsed | None, text: str, makers: Mapping[str, Callable[..., Any]], where: str, kind: str) -> Any:

@@ -236,7 +236,7 @@ def test_help_loads_no_numba():
         (["debias", "none.csv", "--policy", "ucb"], 2, ["none.csv", "no such file"]),
         (["debias", "trial.csv", "--policy", "ucb"], 2, ["no column 'arm'", "--arm", "patient, drug, response"]),
         (["debias", "trial.csv"], 2, ["Missing option '--policy'"]),
-        (["debias", "trial.csv", "--policy", "ubc"], 2, ["--policy", "Did you mean ucb?", "etc(pulls=10, ties="]),
+        (["debias", "trial.csv", "--policy", "ubc"], 2, ["--policy", "Did you mean ucb?", "ucb(c=1.0, ", "etc, "]),
         (["debias", "trial.csv", "--policy", "ucb(c=-1)"], 2, ["c must be a number from 0 to 1e+100, not -1"]),
         (["debias", "trial.csv", "--policy", "ucb", "--world", "efrom"], 2, ["--world", "Did you mean efron?"]),
         (["debias", "trial.csv", "--policy", "ucb", "--runs", "lots"], 2, ["--runs", "'lots'", "auto"]),

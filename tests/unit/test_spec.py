@@ -63,7 +63,9 @@ def test_any_text_gives_a_rule_or_a_clear_error(text):
 
 
 def test_wrong_names_are_answered_with_the_right_ones():
-    with pytest.raises(db.InputError, match=r"Did you mean thompson\?(.|\n)*epsilon_greedy\(epsilon=0.05,"):
+    with pytest.raises(
+        db.InputError, match=r"Did you mean thompson\? It is written thompson\(prior_(.|\n)*epsilon_greedy"
+    ):
         as_policy("tompson")
     with pytest.raises(db.InputError, match=r"ucb has no option 'd'(.|\n)*ucb\(c=1.0,"):
         as_policy("ucb(d=1)")

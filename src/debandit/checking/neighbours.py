@@ -211,10 +211,8 @@ def _as_written(policy: Policy, log: ExperimentLog) -> Policy:
 
 def _varied(policy: Policy, values: Callable[[Policy], Iterable[dict[str, Any]]]) -> Iterator[Policy]:
     """The rule with other values of one option of its own, or of a rule inside it, where that is possible."""
-    if isinstance(policy, Wrapper):
-        for inner in _varied(policy.policy, values):
-            yield replace(policy, policy=inner)  # type: ignore[type-var]  # subclasses are dataclasses
-    for options in values(policy):
+    inside = [{"policy": inner} for inner in _varied(policy.policy, values)] if isinstance(policy, Wrapper) else []
+    for options in (*inside, *values(policy)):
         try:
             changed = replace(policy, **options)  # type: ignore[type-var]  # all rules are dataclasses
         except InputError:
