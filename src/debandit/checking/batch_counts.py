@@ -100,6 +100,19 @@ class BatchCounts(NamedTuple):
         return np.asarray(self.odd.any(axis=1))
 
 
+class _Before(NamedTuple):
+    """What was known before each of some batches (n of them)."""
+
+    present: NDArray[np.bool_]  # (n, K) the arms that were there
+    uniform: NDArray[np.bool_]  # (n,) where the rule was not asked
+    known: Ints  # (n,) of how many rounds it had heard
+    begun: Ints  # (n,) where the batches begin
+    pulls: Ints  # (n, K) of which it had heard, with their sums and their squares about the means
+    sums: Floats
+    squares: Floats
+    horizon: int  # rounds that were planned
+
+
 def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts:
     """Batches of a log beside the chances of a rule that goes by totals, or in a log of rounds of any that says them.
 
@@ -115,53 +128,77 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     if conditions.decides:
         chosen = np.arange(total + (planned > log.horizon))  # the last one would have been next
         counts = np.concatenate([counts, np.zeros((len(chosen) - total, arm_count), np.int64)])
-    told = np.maximum(chosen - conditions.late_batches, 0)
-    none = np.zeros((1, arm_count))
-    made, *added_up = (np.concatenate([none, part.cumsum(axis=0)]) for part in (counts, sums, squares))
-    made = made.astype(np.int64)
-    before, heard, squares = made[told], *(part[told] for part in added_up)
-    spread = about_means(before, heard - before * np.nan_to_num(log.means), squares)
-    known, begun = conditions.known_before(chosen), conditions.first_rounds(chosen)
-    prescribed, uniform = _prescribed_in_batches(conditions, planned, chosen, made[chosen], before, heard)
-    present = np.array([conditions.present(batch, arm_count) for batch in chosen.tolist()]).reshape(-1, arm_count)
-    asked = present, uniform, known, begun, before, heard, spread, planned
-    chances, scores = _answers(policy, conditions, *asked) if policy.by_totals else _answers_along(log, policy, begun)
+    before, prescribed = _before(log, conditions, chosen, (counts, sums, squares), planned)
+    in_rounds = not policy.by_totals
+    chances, scores = _answers_along(log, policy, before.begun) if in_rounds else _answers(policy, conditions, before)
     changed_later = conditions.changes and (conditions.draws or conditions.decides_by_chances)
-    own = _answers(policy, conditions._replace(changes=()), *asked)[0] if changed_later else chances
-    undecided = ""
+    own = _answers(policy, conditions._replace(changes=()), before)[0] if changed_later else chances
+    undecided, there = "", before.present
     if conditions.decides:
-        free = ~uniform & (prescribed.sum(axis=1) == 0)
-        taken = np.where((counts > 0).sum(axis=1) == 1, np.argmax(counts, axis=1), UNDECIDED)
-        taken[total:] = EITHER
-        moments = Logged(Known(before, heard, own, chances, present), free, taken, conditions.draws)
-        held, over, undecided = moments.course(conditions.commits, conditions.stops, policy.core)
-        chances, own = (np.where(over[:, None], 0.0, committed(held, each, present)) for each in (chances, own))
-        decided = over | (held != UNDECIDED)
-        scores[decided], prescribed[decided] = np.nan, 0
-        undecided = "" if planned == log.horizon or over[-1] else undecided
+        held, over, undecided = _course(policy, conditions, before, (own, chances), prescribed, counts, total)
+        chances, own = (np.where(over[:, None], 0.0, committed(held, each, there)) for each in (chances, own))
+        free = (~over & (held == UNDECIDED))[:, None]
+        scores, prescribed = np.where(free, scores, np.nan), np.where(free, prescribed, 0)
+    counts = counts[chosen]
     if conditions.quota and not conditions.draws:
-        whole, chances = dealt(counts[chosen].sum(axis=1) - prescribed.sum(axis=1), chances)
-        prescribed += whole
-    means = np.where(before > 0, heard / np.maximum(before, 1), np.nan)
+        whole, chances = dealt(counts.sum(axis=1) - prescribed.sum(axis=1), chances)
+        prescribed = prescribed + whole
+    means = np.where(before.pulls > 0, before.sums / np.maximum(before.pulls, 1), np.nan)
     kept = chosen < total
     if 0 < conditions.uniform < log.horizon and conditions.uniform not in conditions.ends:
         kept &= chosen != np.searchsorted(conditions.ends, conditions.uniform)
-    sampled = Sampled(conditions, own, begun, uniform, present).at(kept) if conditions.draws else None
-    names = tuple(_name(log, batch) for batch in chosen[kept].tolist())
+    sampled = Sampled(conditions, own, before.begun, before.uniform, there).at(kept) if conditions.draws else None
     return BatchCounts(
         total,
         chosen[kept],
-        names,
-        counts[chosen][kept],
+        tuple(_name(log, batch) for batch in chosen[kept].tolist()),
+        counts[kept],
         prescribed[kept],
         chances[kept],
         scores[kept],
-        before[kept],
+        before.pulls[kept],
         means[kept],
         conditions.quota,
         sampled,
         undecided,
     )
+
+
+def _before(
+    log: ExperimentLog, conditions: Conditions, chosen: Ints, table: tuple[Ints, Floats, Floats], planned: int
+) -> tuple[_Before, Ints]:
+    """What was known before the chosen batches, and the pulls (n, K) that are prescribed in them."""
+    none, told = np.zeros((1, len(log.labels))), np.maximum(chosen - conditions.late_batches, 0)
+    made, *added_up = (np.concatenate([none, part.cumsum(axis=0)]) for part in table)
+    made = made.astype(np.int64)
+    pulls, sums, squares = made[told], *(part[told] for part in added_up)
+    spread = about_means(pulls, sums - pulls * np.nan_to_num(log.means), squares)
+    known, begun = conditions.known_before(chosen), conditions.first_rounds(chosen)
+    prescribed, uniform = _prescribed_in_batches(conditions, planned, chosen, made[chosen], pulls, sums)
+    present = np.array([conditions.present(batch, len(log.labels)) for batch in chosen.tolist()])
+    present = present.reshape(-1, len(log.labels))
+    return _Before(present, uniform, known, begun, pulls, sums, spread, planned), prescribed
+
+
+def _course(
+    policy: Policy,
+    conditions: Conditions,
+    before: _Before,
+    said: tuple[Floats, Floats],
+    prescribed: Ints,
+    counts: Ints,
+    total: int,
+) -> tuple[Ints, NDArray[np.bool_], str]:
+    """The arm that is held in each batch, which batches would not have been, and why there would have been another.
+
+    The rule `said` its chances, before and after they were changed; of `counts` only the first `total` are in the log.
+    """
+    taken = np.where((counts > 0).sum(axis=1) == 1, np.argmax(counts, axis=1), UNDECIDED)
+    taken[total:] = EITHER
+    known = Known(before.pulls, before.sums, *said, before.present)
+    moments = Logged(known, ~before.uniform & (prescribed.sum(axis=1) == 0), taken, conditions.draws)
+    held, over, undecided = moments.course(conditions.commits, conditions.stops, policy.core)
+    return held, over, undecided if len(over) > total and not over[-1] else ""
 
 
 def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats, Floats]:
@@ -196,19 +233,9 @@ def _prescribed_in_batches(
     return prescribed, uniform
 
 
-def _answers(
-    policy: Policy,
-    conditions: Conditions,
-    present: NDArray[np.bool_],
-    warm: NDArray[np.bool_],
-    known: Ints,
-    begun: Ints,
-    pulls: Ints,
-    sums: Floats,
-    squares: Floats,
-    horizon: int,
-) -> tuple[Floats, Floats]:
+def _answers(policy: Policy, conditions: Conditions, before: _Before) -> tuple[Floats, Floats]:
     """The chances and the scores (n, K) in batches before which the rule has heard of these totals."""
+    present, warm, known, begun, pulls, sums, squares, horizon = before
     chances, scores = np.zeros(pulls.shape), np.full(pulls.shape, np.nan)
     ready = ~warm & ((pulls >= conditions.opening) | ~present).all(axis=1)  # elsewhere all is prescribed
     kinds, kind = np.unique(present, axis=0, return_inverse=True)
