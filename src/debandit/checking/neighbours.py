@@ -8,6 +8,7 @@ ratios is above m / 0.05 in at most 5 % of all logs. An impossible log has no li
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
@@ -147,7 +148,8 @@ def _other_openings(declared: Declared) -> Iterator[Candidate]:
 def _without_a_wrapper(declared: Declared) -> Iterator[Candidate]:
     """All but one of its wrappers."""
     for layer in declared.policy.layers if isinstance(declared.policy, Wrapper) else ():
-        yield Candidate(_without(declared.policy, type(layer)))
+        with suppress(InputError):  # others may make no sense without it
+            yield Candidate(_without(declared.policy, type(layer)))
 
 
 def _in_turn(declared: Declared) -> Iterator[Candidate]:
@@ -223,10 +225,9 @@ def _varied(policy: Policy, values: Callable[[Policy], Iterable[dict[str, Any]]]
 
 def _around(policy: Policy, wrapper: type[Wrapper], option: str, numbers: Iterable[int]) -> Iterator[Candidate]:
     """The rule with such a wrapper, instead of one of this kind that it has."""
-    inner = _without(policy, wrapper)
     for number in numbers:
         try:
-            changed = wrapper(inner, **{option: number})  # type: ignore[call-arg]  # subclasses are dataclasses
+            changed = wrapper(_without(policy, wrapper), **{option: number})  # type: ignore[call-arg]  # dataclasses
         except InputError:  # not around this rule
             return
         if changed != policy:
