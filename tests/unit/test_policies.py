@@ -262,3 +262,13 @@ def test_from_which_number_rounds_are_counted():
         rule = db.DecayingEpsilonGreedy(scale=2, first_t=first_t)
         np.testing.assert_allclose(rule.probabilities(4, pulls, sums, 10), [1 - epsilon / 2, epsilon / 2])
     assert (str(db.UCB()), str(db.UCB(first_t=0))) == ("ucb(c=1.0)", "ucb(c=1.0, first_t=0)")
+
+
+def test_initial_pulls_in_turns_also_where_chances_are_drawn():
+    """Three pulls of each arm in turn, in batches of four, in rounds that are drawn and in the counts of the check."""
+    policy = as_policy("quota(batched(etc(3, order=turns), 4))")
+    runs = db.simulate(policy, "bernoulli([0.3, 0.6])", horizon=40, runs=3, seed=1, paths=True)
+    assert runs.path_arms[:, :6].tolist() == [[0, 1, 0, 1, 0, 1]] * 3
+    assert all(db.check(runs.log(i), policy).fits for i in range(3))
+    blocks = db.simulate("quota(batched(etc(3), 4))", "bernoulli([0.3, 0.6])", horizon=40, runs=1, seed=1, paths=True)
+    assert blocks.path_arms[0, :6].tolist() == [0, 0, 0, 1, 1, 1]  # control

@@ -96,6 +96,11 @@ class Conditions(NamedTuple):
         return self.quota or sampled or changed or self.decides_by_chances
 
     @property
+    def opens_in_turns(self) -> bool:
+        """Whether the arms take turns in all initial pulls; after a uniform beginning each gets what it lacks."""
+        return self.in_turns and not self.uniform and self.gate is None
+
+    @property
     def in_large_batches(self) -> bool:
         """Whether it only ever hears of many rewards at once."""
         return len(self.ends) > 0 and bool(self.ends[-1] >= LARGE * len(self.ends))

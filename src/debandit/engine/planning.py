@@ -91,8 +91,12 @@ def _prescribed(conditions: Conditions, here: Stretch, pulls: Ints | Floats, hea
     rounds, arm_count = np.full(len(pulls), here.end - here.start), pulls.shape[1]
     if here.end <= conditions.first_turns:
         return _turns(rounds, here.end, arm_count)
-    lacking = np.maximum(conditions.opening - pulls, 0).astype(np.int64)
-    counts: Ints = np.diff(np.minimum(lacking.cumsum(axis=1), rounds[:, None]), axis=1, prepend=0)
+    if conditions.opens_in_turns:
+        last = max(min(here.end, conditions.opening * arm_count), here.start)
+        counts = _turns(np.full(len(pulls), last - here.start), last, arm_count)
+    else:
+        lacking = np.maximum(conditions.opening - pulls, 0).astype(np.int64)
+        counts = np.diff(np.minimum(lacking.cumsum(axis=1), rounds[:, None]), axis=1, prepend=0)
     waits = (heard < conditions.opening).any(axis=1)
     counts[waits] += _turns((rounds - counts.sum(axis=1))[waits], here.end, arm_count)
     return counts
@@ -108,6 +112,8 @@ def prescribed_rounds(conditions: Conditions, here: Stretch, pulls: Ints, heard:
         return arms
     waits = (heard < conditions.opening).any(axis=1)
     arms[waits] = rounds % arm_count
+    if conditions.opens_in_turns:
+        return np.where(rounds < conditions.opening * arm_count, rounds % arm_count, arms)
     lacking = np.maximum(conditions.opening - pulls, 0).cumsum(axis=1)
     owed = (rounds - here.start)[:, None] >= lacking[:, None, :]
     return np.where(owed.all(axis=-1) | uniform[:, None], np.where(uniform[:, None], FREE, arms), owed.sum(axis=-1))
