@@ -36,8 +36,8 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/reading.py
 
-# the pages on the paper's tables, on accuracy, on coverage and on Hadad et al.'s setting, from the studies' own output, and other figures: it takes
-# hours, and goes on where it was stopped
+# the pages on the paper's tables, on accuracy, on coverage and on Hadad et al.'s setting, from the studies' own output,
+# and other figures: it takes hours, and goes on where it was stopped
 docs: .venv/installed
 	$(BIN)/python docs/reproduce.py
 	$(BIN)/python docs/measure_accuracy.py debandit-out/docs/accuracy

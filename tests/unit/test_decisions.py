@@ -86,6 +86,10 @@ def test_shares_of_draws_may_be_off():
     assert held(0.97, UNDECIDED, 100) == [UNDECIDED, UNDECIDED]
     assert held(0.5, 1, 100) == [UNDECIDED, UNDECIDED]
     assert held(0.88, 1, 0) == [UNDECIDED, UNDECIDED]  # control: known exactly
+    failed = Logged(known([5, 5], [1, 3]), np.ones(1, bool), np.array([UNDECIDED]), draws=100)
+    assert failed.course(Decision("failures", 4), None, as_policy("beta_thompson"))[0].tolist() == [
+        1
+    ]  # they are counted
 
 
 def test_a_log_that_stopped_fits_and_is_corrected(stopped):

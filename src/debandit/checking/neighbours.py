@@ -238,7 +238,7 @@ def _without(policy: Policy, wrapper: type[Wrapper]) -> Policy:
     if not isinstance(policy, Wrapper):
         return policy
     inner = _without(policy.policy, wrapper)
-    return inner if isinstance(policy, wrapper) else replace(policy, policy=inner)  # type: ignore[type-var]
+    return inner if isinstance(policy, wrapper) else replace(policy, policy=inner)  # type: ignore[type-var]  # as above
 
 
 def _unheard(declared: Declared) -> int:

@@ -148,9 +148,10 @@ class Logged(NamedTuple):
             return len(self.free), UNDECIDED, ""
         known = self.known if decision.by_chances else Known(self.known.heard, self.known.sums)
         arms, reached = decision.reached(rule, known)
-        slack = Z * np.sqrt(reached * (1 - reached) / self.draws) if self.draws and decision.by_chances else ROUNDING
-        close = np.abs(reached - decision.least) <= slack
-        met = np.where(close, (follows == arms) | (follows == EITHER) | (self.draws == 0), reached >= decision.least)
+        met = reached >= decision.least - ROUNDING
+        if self.draws and decision.by_chances:
+            close = np.abs(reached - decision.least) <= Z * np.sqrt(reached * (1 - reached) / self.draws)
+            met = np.where(close, (follows == arms) | (follows == EITHER), met)
         at = np.flatnonzero(met & (self.free | (not decision.by_chances)))
         first = (int(at[0]), int(arms[at[0]])) if len(at) else (len(self.free), UNDECIDED)
         return *first, decision.lacking(float(reached[-1]))
