@@ -7,7 +7,7 @@ import pytest
 
 import debandit as db
 from debandit.engine.decisions import UNDECIDED, Decision, Known, Logged
-from debandit.policies import as_policy
+from debandit.policies import as_policy, beta_draws
 from debandit.policies.normal_draws import leads_within
 
 STOPPING = "stop_when(batched(beta_thompson, 50), probability=0.9, most=1000)"
@@ -70,6 +70,30 @@ def test_the_value_that_remains_of_normal_draws():
     location, width = np.array([[1.0, 0.9]]), np.array([[0.1, 0.2]])
     assert leads_within(0.1, np.array([0]), location, width)[0] == pytest.approx(0.8095, abs=5e-5)
     assert leads_within(0.1, np.array([0]), -location, width)[0] == 0.0  # no share of a loss
+
+
+@pytest.mark.parametrize("name", ["beta_thompson", "thompson"])
+@pytest.mark.parametrize("arm_count", [3, 5])
+def test_what_is_surely_below_a_threshold_is_not_worked_out(name, arm_count, monkeypatch):
+    """The bound decides as the exact value does; if it promised too much, it would not."""
+    rng = np.random.default_rng(12)
+    pulls = np.exp(rng.uniform(1, 8, (4000, arm_count))).astype(np.int64)
+    sums = rng.binomial(pulls, np.clip(rng.normal(0.3, 0.05, pulls.shape), 0.01, 0.99)).astype(float)
+    rule, leaders = as_policy(name), np.argmax(sums / pulls, axis=1)
+    exact = rule.leads_within(0.05, leaders, pulls, sums)
+
+    def same(above):
+        quick = rule.leads_within(0.05, leaders, pulls, sums, above)
+        assert np.all(quick >= exact - 1e-12), "a bound"
+        np.testing.assert_allclose(quick[exact >= above], exact[exact >= above], rtol=1e-12)
+        assert np.mean(quick != exact) > 0.05, "some were not worked out"
+
+    for above in (0.8, 0.95):
+        same(above)
+    if name == "beta_thompson":
+        monkeypatch.setattr(beta_draws, "NOT_NORMAL", -0.5)
+        with pytest.raises(AssertionError, match="a bound"):
+            same(0.8)
 
 
 def test_shares_of_draws_may_be_off():

@@ -22,8 +22,11 @@ Z = 4.5  # standard errors that shares of draws may be off
 class Leading(Protocol):
     """What must be known of a rule whose experiment is decided by the value that remains."""
 
-    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
-        """P(no mean is higher than that of arms (n,) by more than a share of it), for totals (n, K); of shape (n,)."""
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats, above: float = 0.0) -> Floats:
+        """P(no mean is higher than that of arms (n,) by more than a share of it), for totals (n, K); of shape (n,).
+
+        Where it is surely below `above`, any number from it to there will do.
+        """
 
 
 class Known(NamedTuple):
@@ -64,11 +67,11 @@ class Decision(NamedTuple):
 
     def favoured(self, rule: Leading, known: Known) -> Ints:
         """The arm in whose favour it is decided, or UNDECIDED (n,)."""
-        arms, reached = self.reached(rule, known)
+        arms, reached = self.reached(rule, known, self.least - ROUNDING)
         return np.where(reached >= self.least - ROUNDING, arms, UNDECIDED)
 
-    def reached(self, rule: Leading, known: Known) -> tuple[Ints, Floats]:
-        """The arm that is the nearest to having it decided in its favour, and how far that is (n,)."""
+    def reached(self, rule: Leading, known: Known, above: float = 0.0) -> tuple[Ints, Floats]:
+        """The arm that is the nearest to having it decided in its favour, and how far, or less than `above` (n,)."""
         if known.own is None or known.chances is None:
             return self._failures(known)
         values = known.chances if self.by == "share" else known.own
@@ -76,7 +79,7 @@ class Decision(NamedTuple):
         if self.by == "value_remaining":  # who is surely the best surely leads within any share
             open_ = np.flatnonzero((chance < CONFIDENCE) & (chance > 0))
             heard, sums = known.heard[open_].astype(np.int64), known.sums[open_]
-            chance[open_] = rule.leads_within(self.threshold, leaders[open_], heard, sums)
+            chance[open_] = rule.leads_within(self.threshold, leaders[open_], heard, sums, above)
         return leaders, chance
 
     def _failures(self, known: Known) -> tuple[Ints, Floats]:

@@ -75,7 +75,7 @@ class Rule(Protocol):
     def free_chances(self, t: Rounds, pulls: Ints, sums: Floats, horizon: int) -> Floats:
         """The chances of each arm where nothing is prescribed, if it goes by totals and has heard of t rounds."""
 
-    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats, above: float = 0.0) -> Floats:
         """P(no mean is higher than that of the arms by more than a share of it), if it draws means: see `decisions`."""
 
 

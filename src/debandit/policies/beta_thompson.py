@@ -49,8 +49,8 @@ class BetaThompson(Policy):
         states, back = np.unique(np.concatenate([rows, wins], axis=-1), axis=0, return_inverse=True)
         return self._by_quadrature(*np.split(states, 2, axis=-1))[back.reshape(-1)].reshape(pulls.shape)
 
-    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
-        return leads_within(share, arms, self.alpha + sums, self.beta + pulls - sums)
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats, above: float = 0.0) -> Floats:
+        return leads_within(share, arms, self.alpha + sums, self.beta + pulls - sums, above)
 
     def _by_quadrature(self, pulls: Ints, wins: Ints) -> Floats:
         return highest_beta(np.add(self.alpha, wins, dtype=np.float64), self.beta + (pulls - wins).astype(np.float64))

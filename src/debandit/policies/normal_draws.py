@@ -16,14 +16,23 @@ def highest_draw(location: Floats, width: Floats) -> Floats:
     return chances(location.reshape(-1, arm_count), width.reshape(-1, arm_count)).reshape(location.shape)
 
 
-def leads_within(share: float, arms: Ints, location: Floats, width: Floats) -> Floats:
+def leads_within(share: float, arms: Ints, location: Floats, width: Floats, above: float = 0.0) -> Floats:
     """P(no normal draw is higher than that of the given arm by more than a share of it), for every row of arms.
 
     That is the chance of the arm to be the highest if its draws were larger by this share; 0 for one around 0 or below.
+    Where it is below `above` for the strongest rival alone, that is enough.
     """
-    larger = np.where(np.arange(location.shape[-1]) == arms[:, None], 1 + share, 1.0)
-    chances = np.take_along_axis(highest_draw(location * larger, width * larger), arms[:, None], axis=-1)
-    return np.where(np.take_along_axis(location, arms[:, None], axis=-1) > 0, chances, 0.0)[:, 0]
+    from debandit.special import ndtr
+
+    leads = np.arange(location.shape[-1]) == arms[:, None]
+    larger = np.where(leads, 1 + share, 1.0)
+    location, width = location * larger, width * larger
+    of_leader, its_width = location[leads][:, None], width[leads][:, None]
+    ahead = (of_leader - location) / np.maximum(np.hypot(its_width, width), 1e-150)
+    chances: Floats = np.where(of_leader[:, 0] > 0, ndtr(np.where(leads, np.inf, ahead).min(axis=-1)), 0.0)
+    rows = np.flatnonzero((of_leader[:, 0] > 0) & (chances >= above))
+    chances[rows] = highest_draw(location[rows], width[rows])[leads[rows]]
+    return chances
 
 
 def highest_of_two_normals(location: Floats, width: Floats) -> Floats:

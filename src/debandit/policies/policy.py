@@ -88,10 +88,10 @@ class Policy(ABC):
         """How many rounds an experiment might have had that ended after this many."""
         return rounds
 
-    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats, above: float = 0.0) -> Floats:
         """P(no mean is higher than that of arms (n,) by more than a share of it), for totals (n, K); of shape (n,).
 
-        For rules that draw the arms' means.
+        For rules that draw the arms' means. Where it is surely below `above`, any number from it to there will do.
         """
         raise cannot_say(self)
 

@@ -50,5 +50,5 @@ class ThompsonSampling(Policy):
             noisy=True,
         )
 
-    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats) -> Floats:
-        return leads_within(share, arms, *location_and_width(self.rule(pulls.shape[-1], 0), pulls, sums))
+    def leads_within(self, share: float, arms: Ints, pulls: Ints, sums: Floats, above: float = 0.0) -> Floats:
+        return leads_within(share, arms, *location_and_width(self.rule(pulls.shape[-1], 0), pulls, sums), above)
