@@ -112,7 +112,6 @@ def test_batchwise_methods_and_an_arm_that_they_know_nothing_of():
     assert np.isnan(ours[:, 0]).all()
     assert np.isfinite(ours[:, 1]).all()
     assert refused(found).keys() == {"rao_blackwell", "confidence_sequence"}
-    assert "batch-weighted of C: it has no pull in some batch" in str(found)
     assert "Nothing is recommended: with --force" in str(found)
 
 

@@ -277,9 +277,9 @@ METHODS = (
     Method(
         BATCH_WEIGHTED,
         "batch-weighted",
-        "a rule that hears of rewards between batches, and a pull in each; the means may drift",
+        "a rule that hears of rewards between batches; the means may drift, alike where an arm has no pull",
         _batch_weighted,
-        missing="it has no pull in some batch",
+        missing="it shares no batch with the others",
     ),
     Method(
         "batched_ols",

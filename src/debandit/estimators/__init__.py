@@ -5,11 +5,12 @@ error; `batched_ols` gives differences to a control, and `confidence_sequence` l
 """
 
 from debandit.estimators.adaptive import aw_aipw
-from debandit.estimators.batchwise import BatchedDifferences, BatchWeighted, batch_weighted, batched_ols
+from debandit.estimators.batchwise import BatchedDifferences, batch_weighted, batched_ols
 from debandit.estimators.decorrelation import w_decorrelation
 from debandit.estimators.estimate import Estimate, naive
 from debandit.estimators.sequences import ConfidenceSequence, confidence_sequence
 from debandit.estimators.weighting import aipw, ipw
+from debandit.periods.weighted import BatchWeighted
 from debandit.reordering import rao_blackwell
 
 __all__ = [

@@ -1,37 +1,19 @@
 """Estimators that compare arms within batches only, so that drift between batches does no harm."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from debandit.checks import checked_number, checked_seed, checked_whole, did_you_mean
-from debandit.engine.data import Floats, Ints
+from debandit.engine.data import Floats
 from debandit.errors import InputError, Refused, listed, quoted, shorten
 from debandit.estimators.estimate import Logs, checked_log, for_each, rounds_of
 from debandit.log import ExperimentLog
-from debandit.log_parts import summarised
+from debandit.periods.cells import Cells, cells_of, cells_of_paths
+from debandit.periods.weighted import BatchWeighted, weighted
 from debandit.policies import Policy, as_policy
 from debandit.simulation import Runs
-
-
-class _Cells(NamedTuple):
-    """What each batch says of each arm (batches, arms), in simulated experiments (runs, batches, arms)."""
-
-    names: Sequence[str]  # of the batches
-    pulls: Ints
-    means: Floats
-    squares: Floats  # sums of squared deviations from the cell's mean
-
-
-class BatchWeighted(NamedTuple):
-    """Each arm's estimate, its standard error and its limits; NaN for an arm without a pull in some batch."""
-
-    value: Floats
-    se: Floats
-    low: Floats
-    high: Floats
 
 
 class BatchedDifferences(NamedTuple):
@@ -47,46 +29,28 @@ class BatchedDifferences(NamedTuple):
 def batch_weighted(log: Logs, policy: Policy | str | None = None, *, alpha: float = 0.05) -> BatchWeighted:
     """sum_p w_p mean_kp, where w_p is the share of all users that batch p has, and mean_kp the arm's mean there.
 
-    Post-stratification by batches. It assumes that the policy heard of rewards only between the log's batches and that
-    every arm is pulled in every batch; an arm that is not has no estimate, and if no arm is, the log is refused. Then
-    it is unbiased for what the mean would have been with all users in arm k, whatever the policy and however the means
-    drift from batch to batch. It scatters more than the sample mean where an arm was starved. The se is that of
-    independent cells, se^2 = sum_p w_p^2 s_kp^2 / n_kp; a single pull borrows the arm's variance within the other
-    batches. The limits of level 1 - alpha are those of Student's t with Satterthwaite's degrees of freedom.
+    Post-stratification by batches. It assumes that the policy heard of rewards only between the log's batches. If
+    every arm is sure of pulls in every batch, it is unbiased for what the mean would have been with all users in arm k,
+    whatever the policy and however the means drift from batch to batch. Where an arm has no pull in a batch, what it
+    would have had there is fitted: an arm's level and a batch's add up (of 0/1 rewards their log-odds). It scatters
+    more than the sample mean where an arm was starved. The se is that of independent cells, se^2 = sum_p w_p^2 s_kp^2 /
+    n_kp; see `periods.weighted`. The limits of level 1 - alpha are Student's t with Satterthwaite's degrees of freedom.
 
     The batches are the log's own, or else those of `policy`, as in batched(thompson, size=100).
     """
     tail, method = checked_number("alpha", alpha, 1e-6, 0.5) / 2, "batch_weighted"
     if isinstance(log, Runs):
-        return _batch_weighted(_of_runs(log, policy, method), tail)
+        found = [weighted(cells, log.binary).estimate(tail) for cells in _of_runs(log, policy, method)]
+        return BatchWeighted(*np.stack(found, axis=1))
 
     def one(log: ExperimentLog) -> BatchWeighted:
         cells, arms = _cells(log, policy, method), tuple(range(len(log.labels)))
-        if (cells.pulls == 0).any(axis=0).all() and (refusal := _starved(cells, log.labels, arms, 1, method)):
+        found = weighted(cells, log.binary)
+        if np.isnan(found.means).all() and (refusal := _starved(cells, log.labels, arms, 1, method)):
             raise refusal
-        return _batch_weighted(cells, tail)
+        return found.estimate(tail)
 
     return for_each(log, one)
-
-
-def _batch_weighted(cells: _Cells, tail: float) -> BatchWeighted:
-    """NaN for arms without a pull in some batch."""
-    from debandit.special import stdtrit
-
-    weights = cells.pulls.sum(axis=-1, keepdims=True) / cells.pulls.sum(axis=(-1, -2), keepdims=True)
-    alone, freedom = cells.pulls == 1, np.maximum(cells.pulls - 1, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        degrees = freedom.sum(axis=-2, keepdims=True)
-        pooled = cells.squares.sum(axis=-2, keepdims=True) / degrees  # NaN if an arm has one pull in every batch
-        parts = weights**2 * np.where(alone, pooled, cells.squares / freedom) / cells.pulls  # of the variance
-        own = np.where(alone, 0.0, parts)
-        lent = (parts - own).sum(axis=-2)
-        se = np.sqrt(parts.sum(axis=-2))
-        doubts = np.nansum(own**2 / freedom, axis=-2) + lent**2 / degrees[..., 0, :]
-        half = stdtrit(se**4 / doubts, 1 - tail) * se
-        value = (weights * cells.means).sum(axis=-2)
-    known = np.where((cells.pulls == 0).any(axis=-2), np.nan, 1.0)
-    return BatchWeighted(*(known * each for each in (value, se, value - half, value + half)))
 
 
 def batched_ols(
@@ -133,7 +97,7 @@ def batched_ols(
 
 
 def _compared(
-    cells: _Cells, arm: int, control: int, alpha: float, draws: int, rng: np.random.Generator
+    cells: Cells, arm: int, control: int, alpha: float, draws: int, rng: np.random.Generator
 ) -> tuple[float, float, float, float, float]:
     """The fields of `BatchedDifferences`, for one arm."""
     n, m = cells.pulls[:, arm], cells.pulls[:, control]
@@ -150,13 +114,13 @@ def _compared(
     return value, np.sqrt(len(freedom)) / total, value - half, value + half, p_value
 
 
-def _spread(cells: _Cells, arm: int, control: int) -> Floats:
+def _spread(cells: Cells, arm: int, control: int) -> Floats:
     """The pooled standard deviation of the two arms in each batch."""
     freedom = cells.pulls[:, arm] + cells.pulls[:, control] - 2
     return np.sqrt((cells.squares[:, arm] + cells.squares[:, control]) / freedom)
 
 
-def _without_spread(cells: _Cells, arm: int, control: int) -> Refused | None:
+def _without_spread(cells: Cells, arm: int, control: int) -> Refused | None:
     """The refusal of a pair that does not vary in some batch."""
     still = np.flatnonzero(_spread(cells, arm, control) == 0)
     return (
@@ -170,7 +134,7 @@ def _without_spread(cells: _Cells, arm: int, control: int) -> Refused | None:
     )
 
 
-def _starved(cells: _Cells, labels: Sequence[str], arms: tuple[int, ...], least: int, method: str) -> Refused | None:
+def _starved(cells: Cells, labels: Sequence[str], arms: tuple[int, ...], least: int, method: str) -> Refused | None:
     """The refusal of arms of which one has fewer pulls than that in some batch."""
     few = np.argwhere(cells.pulls[:, arms] < least)
     if not len(few):
@@ -182,36 +146,35 @@ def _starved(cells: _Cells, labels: Sequence[str], arms: tuple[int, ...], least:
         f"the arm {shorten(labels[arm])!r} has {had} in the batch {shorten(cells.names[batch])!r}"
         + (f" ({len(few)} such cells)" if len(few) > 1 else ""),
         where="log",
-        remedy=f"{method} needs {('a pull', 'two pulls')[least - 1]} of an arm in every batch. Use debias.",
+        remedy=f"{method} needs {'two pulls of an arm in every batch' if least > 1 else 'batches that arms share'}. "
+        "Use debias.",
     )
 
 
-def _cells(log: ExperimentLog, policy: Policy | str | None, method: str) -> _Cells:
+def _cells(log: ExperimentLog, policy: Policy | str | None, method: str) -> Cells:
     """The cells of a log."""
-    table = checked_log(log).batches
-    if table is not None:
-        return _Cells(table.names, table.pulls, table.means, table.variances * table.pulls)
-    sizes = log.batch_sizes or _sizes(policy, len(log.labels), log.horizon)
+    sizes = checked_log(log).batch_sizes or _sizes(policy, len(log.labels), log.horizon)
     if sizes is None:
         raise InputError(
             f"{method} needs a log that says what its batches were",
             where="log",
             remedy="Read it with its column of batches: read_log(..., batch=COLUMN).",
         )
-    rounds = rounds_of(log, "a comparison within batches")
-    cells = _of_paths(rounds.arms[None], rounds.rewards[None], sizes, len(log.labels))
-    return _Cells(cells.names, *(part[0] for part in cells[1:]))
+    found = cells_of(log, sizes)
+    if found is None:
+        rounds_of(log, "a comparison within batches")  # which says that there are none
+    assert found is not None
+    return found
 
 
-def _of_runs(runs: Runs, policy: Policy | str | None, method: str) -> _Cells:
+def _of_runs(runs: Runs, policy: Policy | str | None, method: str) -> list[Cells]:
     """The cells of simulated experiments."""
     sizes = _sizes(runs.policy if policy is None else policy, runs.world.arm_count, runs.horizon)
     if sizes is None:
         remedy = "Simulate one that hears of its rewards in batches: batched(thompson, size=100)."
         raise InputError(f"{method} needs a rule with batches", where="policy", remedy=remedy)
-    arms, rewards = runs.paths()
-    shape = (-1, runs.horizon)
-    return _of_paths(arms.reshape(shape), rewards.reshape(shape), sizes, runs.world.arm_count)
+    arms, rewards = (each.reshape(-1, runs.horizon) for each in runs.paths())
+    return cells_of_paths(arms, rewards, sizes, runs.world.arm_count)
 
 
 def _sizes(policy: Policy | str | None, arm_count: int, horizon: int) -> tuple[int, ...] | None:
@@ -220,12 +183,3 @@ def _sizes(policy: Policy | str | None, arm_count: int, horizon: int) -> tuple[i
     if rule is None or rule.needs_batches:
         return None
     return tuple(np.diff(rule.conditions(arm_count, horizon).ends, prepend=0).tolist()) or None
-
-
-def _of_paths(arms: np.ndarray, rewards: Floats, sizes: Sequence[int], arm_count: int) -> _Cells:
-    """The cells of logs of equal length, whose arms and rewards have the shape (logs, T)."""
-    shape = (len(arms), len(sizes), arm_count)
-    batch = np.arange(len(arms))[:, None] * len(sizes) + np.repeat(np.arange(len(sizes)), sizes)
-    told = summarised((batch * arm_count + arms).ravel(), rewards.ravel(), math.prod(shape))
-    pulls, means, variances = (part.reshape(shape) for part in told)
-    return _Cells([str(i + 1) for i in range(len(sizes))], pulls.astype(np.int64), means, variances * pulls)
