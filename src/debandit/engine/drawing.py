@@ -1,8 +1,10 @@
-"""Rounds that are drawn from a rule's chances, in numpy: for changes of chances that the compiled loop cannot make.
+"""Rounds that are drawn from a rule's chances, in numpy: for what the compiled loop cannot do.
+
+That is to change chances, and to move the means of the arms.
 
 The compiled loop draws what a rule draws, and never knows its chances. Here they are worked out before each batch, for
 all runs at once. That takes milliseconds for each batch, or each round where there are no batches. The rewards come
-from the compiled loop: the n-th pull of an arm gets its n-th reward.
+from the compiled loop: the n-th pull of an arm gets its n-th reward, which is then moved where the means drift.
 """
 
 import numpy as np
@@ -45,11 +47,8 @@ def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: 
 def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats]:
     """The arms and the rewards (runs, T) of every round; NO_ARM after the end of an experiment that stops itself."""
     conditions, arm_count, horizon = experiment.conditions, experiment.arm_count, experiment.horizon
-    tape, words, truth = (
-        all_rewards(experiment, who, stop),
-        run_words(experiment.keys, who),
-        experiment.truth[who[:, 0]],
-    )
+    worlds, words, tape = who[:, 0], run_words(experiment.keys, who), all_rewards(experiment, who, stop)
+    truth = experiment.truth[worlds]
     arms, rewards = np.zeros((len(who), horizon), np.int64), np.zeros((len(who), horizon))
     totals = np.zeros((WITH_SQUARES if experiment.policy.core.needs_squares else TOTALS, len(who), arm_count))
     told, course = Heard(conditions, horizon, totals.copy()), Course(conditions.commits, conditions.stops, len(who))
@@ -60,12 +59,11 @@ def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats
         heard = pulls.astype(np.int64)
         spread = about_means(heard, sums - heard * truth, squares[0]) if squares else None
         now, made = slice(here.start, here.end), totals[0].astype(np.int64)
-        arms[:, now] = _arms(
-            experiment, words, course, here, made, (known, begun, heard, sums, spread), (arms, rewards)
-        )
+        known_of = known, begun, heard, sums, spread
+        arms[:, now] = _arms(experiment, words, course, here, made, known_of, (arms, rewards))
         rewards[:, now] = _rewards(arms[:, now], tape, made)
         if experiment.world.drift is not None:
-            rewards[:, now] = _moved(experiment, who[:, 0], words, arms[:, now], rewards[:, now], here.start)
+            rewards[:, now] = _moved(experiment, worlds, words, arms[:, now], rewards[:, now], here.start)
         _add_up(totals, arms[:, now], rewards[:, now], truth)
         told.add(here.end, totals)
         if course.over.all():
@@ -184,6 +182,6 @@ def _moved(experiment: Experiment, worlds: Ints, words: Words, arms: Ints, rewar
     cycle = drift.means.reshape(len(drift.means), -1, experiment.arm_count)
     means = cycle[drift.period(rounds), worlds[:, None], arms]
     if experiment.world.kind == BERNOULLI:
-        drawn = uniforms(words, _MOVED + start, len(rounds)).T < means
-        return np.where(np.isnan(rewards), np.nan, drawn)
+        numbers = uniforms(words, _MOVED + start, len(rounds)).T
+        return np.where(np.isnan(rewards), np.nan, means > numbers)
     return np.asarray(rewards + (means - experiment.truth[worlds[:, None], arms]))

@@ -67,7 +67,7 @@ class _Draws(NamedTuple):
         return multinomials(self.words[runs], _first(start, _SHARES), np.full(len(runs), draws), chances) / draws
 
     def rewards(self, counts: Ints, means: Floats, kept: int, start: int) -> Added:
-        """The rewards of this many pulls of each arm, from round `start` on, with these means; squares about the truth."""
+        """The rewards of this many pulls of each arm that has these means from round `start` on."""
         truth, sds = self.truth, self.sds
         if not self.normal:
             wins = binomials(self.words, _first(start, _REWARDS), counts, means).astype(np.float64)
