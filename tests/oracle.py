@@ -566,6 +566,23 @@ def play(rule: Rule, wrapping: Wrapping, arms: int, horizon: int, reward_of: Cal
     return np.array(chosen), np.array(rewards), np.array(own)
 
 
+def drifting(arms, effects, size, rng):
+    """A reward_of(t, arm) of arms that an effect moves in each period of `size` rounds, all alike, in a cycle.
+
+    An arm is the probability of 1, whose odds are multiplied by exp(effect), or a mean and a standard deviation.
+    """
+
+    def reward_of(t, arm):
+        effect = effects[t // size % len(effects)]
+        if isinstance(arms[arm], tuple):
+            mean, sd = arms[arm]
+            return rng.normal(mean + effect, sd)
+        odds = arms[arm] / (1 - arms[arm]) * math.exp(effect)
+        return float(rng.random() < odds / (1 + odds))
+
+    return reward_of
+
+
 class Exact(NamedTuple):
     """Of a two-armed Bernoulli bandit, without random numbers."""
 

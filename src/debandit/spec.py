@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from debandit.errors import InputError, shorten
 
 Options = dict[str, Any]
-INNER = "policy"  # the option that is written first and without its name
+INNER = "policy"  # the option that is written first and without its name ...
+INNERS = {INNER: "RULE", "world": "WORLD"}  # ... or of a world; and how it is shown
 FIRST = ""  # what was written without a name is the first option, whatever that is called
 
 
@@ -72,18 +73,21 @@ def _built(parsed: Parsed | None, text: str, makers: Mapping[str, Callable[..., 
     if parsed is None:
         raise InputError(f"cannot read {shorten(text)!r}", where=where, remedy=remedy)
     known, options = signature(makers[name]), parsed.options
-    if isinstance(options.get(INNER), Parsed) and not _wraps(makers[name]):
-        raise InputError(f"{name} takes no {kind} inside", where=where, remedy=remedy)
+    inside = _inside(makers[name])
+    if isinstance(options.get(INNER), Parsed):
+        if not inside:
+            raise InputError(f"{name} takes no {kind} inside", where=where, remedy=remedy)
+        options = {inside if option == INNER else option: value for option, value in options.items()}
     if FIRST in options:
-        options = _with_first(name, options, [option for option, _ in known if option != INNER], where, remedy)
+        options = _with_first(name, options, [option for option, _ in known if option != inside], where, remedy)
     strange = [option for option in options if option not in dict(known)]
     if strange:
         raise InputError(f"{name} has no option {shorten(strange[0])!r}", where=where, remedy=remedy)
     missing = [option for option, default in known if default is None and option not in options]
     if missing:
         raise InputError(f"{name} needs {', '.join(missing)}", where=where, remedy=remedy)
-    if isinstance(inner := options.get(INNER), Parsed):
-        options = options | {INNER: _built(inner, text, makers, where, kind)}
+    if isinstance(inner := options.get(inside), Parsed):
+        options = options | {inside: _built(inner, text, makers, where, kind)}
     return makers[name](**options)
 
 
@@ -106,15 +110,17 @@ def signature(maker: Callable[..., Any]) -> list[tuple[str, str | None]]:
 
 def usage(name: str, maker: Callable[..., Any]) -> str:
     """For example ucb(c=1.0)."""
-    inner = INNER if _wraps(maker) else ""
-    options = ", ".join("RULE" if key == inner else f"{key}={default or '...'}" for key, default in signature(maker))
+    inner = _inside(maker)
+    options = ", ".join(
+        INNERS[key] if key == inner else f"{key}={default or '...'}" for key, default in signature(maker)
+    )
     return f"{name}({options})" if options else name
 
 
-def _wraps(maker: Callable[..., Any]) -> bool:
-    """Whether there is an inner one that is more than text."""
+def _inside(maker: Callable[..., Any]) -> str:
+    """The option that is an inner one and more than text; empty if there is none."""
     parameters = inspect.signature(maker).parameters
-    return INNER in parameters and parameters[INNER].annotation is not str
+    return next((name for name in INNERS if name in parameters and parameters[name].annotation is not str), "")
 
 
 def listing(makers: Mapping[str, Callable[..., Any]]) -> str:

@@ -31,6 +31,7 @@ def _functions() -> Any:
 
 _found = _functions()
 betainc, betaincinv, betaln = _found.betainc, _found.betaincinv, _found.betaln
+expit, logit = _found.expit, _found.logit
 gammainc, gammaln = _found.gammainc, _found.gammaln
 ndtr, ndtri, stdtr, stdtrit = _found.ndtr, _found.ndtri, _found.stdtr, _found.stdtrit
 xlog1py, xlogy = _found.xlog1py, _found.xlogy

@@ -4,7 +4,7 @@ Since both enter as data, a new parameter, world or number of arms needs no comp
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,22 @@ FIRST, LAST, RANDOM = range(3)
 NO_ARM = -1  # in the rounds after the end of an experiment that stops itself
 
 
+class Drift(NamedTuple):
+    """Periods of rounds in which all arms are moved alike, in a cycle. The compiled loop knows nothing of it."""
+
+    size: int  # rounds of a period
+    means: Floats  # (P, W * K) the arms' means in each period of the cycle
+
+    @property
+    def cycle(self) -> int:
+        """The rounds of a whole cycle."""
+        return self.size * len(self.means)
+
+    def period(self, rounds: Rounds) -> Any:
+        """The period of the cycle in which these rounds are."""
+        return rounds // self.size % len(self.means)
+
+
 class WorldData(NamedTuple):
     """How rewards are drawn. Rows are (world, arm) pairs in that order; the pools of all rows lie end to end."""
 
@@ -33,6 +49,7 @@ class WorldData(NamedTuple):
     sds: Floats  # (W * K,) of the normal part (normal and smoothed), or of all (residuals and uniform)
     pool: Floats  # values to draw from (empirical and smoothed) or to weigh (multiplier)
     pool_start: Ints  # (W * K + 1,), or of residuals (0,): all arms of all worlds draw from the same
+    drift: Drift | None = None  # the means above are then those over a whole cycle, and so are the variances
 
 
 class RuleData(NamedTuple):

@@ -1,22 +1,25 @@
-"""Rounds that are drawn from a rule's chances, in numpy: for changes of chances that the compiled loop cannot make.
+"""Rounds that are drawn from a rule's chances, in numpy: for what the compiled loop cannot do.
+
+That is to change chances, and to move the means of the arms.
 
 The compiled loop draws what a rule draws, and never knows its chances. Here they are worked out before each batch, for
 all runs at once. That takes milliseconds for each batch, or each round where there are no batches. The rewards come
-from the compiled loop: the n-th pull of an arm gets its n-th reward.
+from the compiled loop: the n-th pull of an arm gets its n-th reward, which is then moved where the means drift.
 """
 
 import numpy as np
 
 from debandit.engine.conditions import FREE
-from debandit.engine.data import NO_ARM, Floats, Ints, Played, about_means
+from debandit.engine.data import BERNOULLI, NO_ARM, Floats, Ints, Played, about_means
 from debandit.engine.decisions import Course, Known, committed
 from debandit.engine.experiment import Experiment, Words, generators, run_words, uniforms
 from debandit.engine.planning import Asked, Heard, Stretch, dealt, free_chances, prescribed_rounds, stretches, unguided
 from debandit.engine.rounds import all_rewards
-from debandit.engine.runs import table_of
+from debandit.engine.runs import TOTALS, WITH_SQUARES, table_of
 
 _NUMBERS_AT_ONCE = 2**22  # rewards
 _FURTHER = 2**40  # where the numbers of a run's stream begin by which the rest of a quota is dealt
+_MOVED = 2**41  # and those of 0/1 rewards that drift
 
 
 def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: Ints) -> Played:
@@ -44,34 +47,37 @@ def play_drawn(experiment: Experiment, who: Ints, kept: int, paths: bool, stop: 
 def _rounds(experiment: Experiment, who: Ints, stop: Ints) -> tuple[Ints, Floats]:
     """The arms and the rewards (runs, T) of every round; NO_ARM after the end of an experiment that stops itself."""
     conditions, arm_count, horizon = experiment.conditions, experiment.arm_count, experiment.horizon
-    tape, words = all_rewards(experiment, who, stop), run_words(experiment.keys, who)
-    truth, sums = experiment.truth[who[:, 0]], _added_up(tape)
-    squares = _added_up((tape - truth[..., None]) ** 2) if experiment.policy.core.needs_squares else None
+    worlds, words, tape = who[:, 0], run_words(experiment.keys, who), all_rewards(experiment, who, stop)
+    truth = experiment.truth[worlds]
     arms, rewards = np.zeros((len(who), horizon), np.int64), np.zeros((len(who), horizon))
-    pulls = np.zeros((len(who), arm_count), np.int64)
-    told, course = Heard(conditions, horizon, pulls.copy()), Course(conditions.commits, conditions.stops, len(who))
+    totals = np.zeros((WITH_SQUARES if experiment.policy.core.needs_squares else TOTALS, len(who), arm_count))
+    told, course = Heard(conditions, horizon, totals.copy()), Course(conditions.commits, conditions.stops, len(who))
     for here in stretches(conditions, horizon):
         if stop[0]:
             break
-        known, begun, heard = told.before(here.batch)
-        known_sums, spread = np.take_along_axis(sums, heard[..., None], axis=-1)[..., 0], None
-        if squares is not None:
-            known_squares = np.take_along_axis(squares, heard[..., None], axis=-1)[..., 0]
-            spread = about_means(heard, known_sums - heard * truth, known_squares)
-        now, known_of = slice(here.start, here.end), (known, begun, heard, known_sums, spread)
-        arms[:, now] = _arms(experiment, words, course, here, pulls, known_of, (arms, rewards))
-        rewards[:, now] = _rewards(arms[:, now], tape, pulls)
-        pulls += _counted(arms[:, now], arm_count)
-        told.add(here.end, pulls)
+        known, begun, (pulls, sums, *squares) = told.before(here.batch)
+        heard = pulls.astype(np.int64)
+        spread = about_means(heard, sums - heard * truth, squares[0]) if squares else None
+        now, made = slice(here.start, here.end), totals[0].astype(np.int64)
+        known_of = known, begun, heard, sums, spread
+        arms[:, now] = _arms(experiment, words, course, here, made, known_of, (arms, rewards))
+        rewards[:, now] = _rewards(arms[:, now], tape, made)
+        if experiment.world.drift is not None:
+            rewards[:, now] = _moved(experiment, worlds, words, arms[:, now], rewards[:, now], here.start)
+        _add_up(totals, arms[:, now], rewards[:, now], truth)
+        told.add(here.end, totals)
         if course.over.all():
             arms[:, here.end :], rewards[:, here.end :] = NO_ARM, np.nan
             break
     return arms, rewards
 
 
-def _added_up(tape: Floats) -> Floats:
-    """The sums of the first 0, 1, ... numbers of each arm's tape."""
-    return np.concatenate([np.zeros((*tape.shape[:-1], 1)), tape.cumsum(axis=-1)], axis=-1)
+def _add_up(totals: Floats, arms: Ints, rewards: Floats, truth: Floats) -> None:
+    """Add some rounds (runs, n) to the totals (2 or 3, runs, K), one after the other."""
+    runs, rounds = np.nonzero(arms >= 0)
+    pulled, values = runs * truth.shape[1] + arms[runs, rounds], rewards[runs, rounds]
+    for total, each in zip(totals, (1.0, values, (values - truth.ravel()[pulled]) ** 2), strict=False):
+        np.add.at(total.reshape(-1), pulled, each)
 
 
 def _arms(
@@ -167,3 +173,15 @@ def _rewards(arms: Ints, tape: Floats, made: Ints) -> Floats:
     rewards = np.empty(arms.shape)
     np.put_along_axis(rewards, order, np.where(grouped < 0, np.nan, tape[runs, grouped, place]), axis=1)
     return rewards
+
+
+def _moved(experiment: Experiment, worlds: Ints, words: Words, arms: Ints, rewards: Floats, start: int) -> Floats:
+    """The rewards (runs, n) from round `start` on where the means drift; those that are 0/1 are drawn anew."""
+    drift, rounds = experiment.world.drift, np.arange(start, start + arms.shape[1])
+    assert drift is not None
+    cycle = drift.means.reshape(len(drift.means), -1, experiment.arm_count)
+    means = cycle[drift.period(rounds), worlds[:, None], arms]
+    if experiment.world.kind == BERNOULLI:
+        numbers = uniforms(words, _MOVED + start, len(rounds)).T
+        return np.where(np.isnan(rewards), np.nan, means > numbers)
+    return np.asarray(rewards + (means - experiment.truth[worlds[:, None], arms]))

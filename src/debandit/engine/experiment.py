@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from debandit.checks import checked_seed, checked_whole
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Floats, Ints, Rounds, RuleData, WorldData
+from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Drift, Floats, Ints, Rounds, RuleData, WorldData
 from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
 from debandit.errors import InputError
 
@@ -52,6 +52,10 @@ class Rule(Protocol):
     @property
     def needs_squares(self) -> bool:
         """Whether these totals include the sums of squared deviations from the arms' means."""
+
+    @property
+    def says_chances(self) -> bool:
+        """Whether it can say how likely each arm is, by totals or by all the rounds of which it has heard."""
 
     @property
     def knows_arms(self) -> bool:
@@ -133,18 +137,36 @@ class Experiment(NamedTuple):
         return self.world.sds.reshape(-1, self.arm_count)
 
     @property
+    def by_chances(self) -> bool:
+        """Whether the rule is played by its chances, for the compiled loop can neither change them nor move arms."""
+        return self.conditions.by_chances or self.world.drift is not None
+
+    @property
+    def period_ends(self) -> range:
+        """The rounds after which the arms are moved anew, before the last one."""
+        drift = self.world.drift
+        return range(0) if drift is None else range(drift.size, self.horizon, drift.size)
+
+    def means_at(self, t: int) -> Floats:
+        """The worlds' means (W, K) in round t."""
+        drift = self.world.drift
+        return self.truth if drift is None else drift.means[drift.period(t)].reshape(-1, self.arm_count)
+
+    @property
     def can_step(self) -> bool:
         """Whether batches are large enough, the rule goes by totals, and the world's sums can be drawn.
 
-        Where arms are not always available, or the rule's chances are changed, batches may have any size.
+        Where arms are not always available, or the rule is played by its chances, batches may have any size. Quotas are
+        dealt in whole batches, in which the arms must not be moved.
         """
         conditions, ends = self.conditions, self.conditions.ends
         enough = WORTH_A_STEP if self.policy.kernel == INDEX else WORTH_A_STEP_OF_OTHERS
         large = len(ends) > 0 and bool(ends[-1] >= enough * len(ends))
         return (
-            (large or len(conditions.available) > 0 or (conditions.by_chances and len(ends) > 0))
+            (large or len(conditions.available) > 0 or (self.by_chances and len(ends) > 0))
             and self.policy.by_totals
             and not conditions.commit
+            and not (conditions.quota and set(self.period_ends) - set(ends.tolist()))
             and _drawable(self.world)
         )
 
@@ -152,7 +174,7 @@ class Experiment(NamedTuple):
     def can_commit(self) -> bool:
         """Whether the rule explores and commits, and its sums can be drawn."""
         alone = self.conditions.commit and not self.conditions.wrapped
-        return alone and self.world.kind == NORMAL and self.rule.ties == FIRST
+        return alone and self.world.kind == NORMAL and self.world.drift is None and self.rule.ties == FIRST
 
     def within(self, first: int, end: int) -> "Experiment":
         """The same in the worlds first, ..., end - 1 alone."""
@@ -160,7 +182,8 @@ class Experiment(NamedTuple):
         pool, starts = world.pool, world.pool_start[arms.start : arms.stop + 1]
         if len(starts):
             pool, starts = pool[starts[0] : starts[-1]], starts - starts[0]
-        part = WorldData(world.kind, world.means[arms], world.variances[arms], world.sds[arms], pool, starts)
+        drift = world.drift and world.drift._replace(means=world.drift.means[:, arms])
+        part = WorldData(world.kind, world.means[arms], world.variances[arms], world.sds[arms], pool, starts, drift)
         return self._replace(world=part, world_ids=self.world_ids[first:end])
 
 
@@ -177,6 +200,8 @@ def experiment_of(
     arm_count = len(data.means) // len(world_ids)
     horizon = checked_whole("horizon", horizon)
     enough_rounds(policy, arm_count, horizon)
+    if data.drift is not None:
+        _can_drift(policy, data.drift, horizon)
     return Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
 
 
@@ -187,6 +212,24 @@ def fits(policy: Rule, world: Rewarding) -> None:
             f"{policy.core.name} is a rule for 0/1 rewards, but the rewards of the world {world.name} are not 0/1",
             where="world",
             remedy="Use the world bernoulli to simulate, or jeffreys to debias a log of 0/1 rewards.",
+        )
+
+
+def _can_drift(policy: Rule, drift: Drift, horizon: int) -> None:
+    """The truth is that of whole cycles, and what the compiled loop cannot move must be drawn from chances."""
+    if horizon % drift.cycle:
+        periods = f"{len(drift.means)} periods of {drift.size:,} rounds"
+        raise InputError(
+            f"{horizon:,} rounds are not whole cycles of the world's effects: these are {periods}",
+            where="horizon",
+            remedy=f"Take a multiple of {drift.cycle:,}, or give an effect for each period of the experiment.",
+        )
+    if not policy.says_chances:
+        raise InputError(
+            f"a drifting world needs the probabilities of {policy.core}, which cannot say them",
+            where="policy",
+            remedy="Give a rule of your own a method probabilities(t, pulls, sums, horizon), or take a world that does "
+            "not drift.",
         )
 
 

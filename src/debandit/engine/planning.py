@@ -4,7 +4,7 @@ The batch steps draw from it, and the check of a log compares its counts with it
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,11 +32,11 @@ class Stretch(NamedTuple):
     batch: int  # counted from 0
 
 
-def stretches(conditions: Conditions, horizon: int) -> Iterator[Stretch]:
-    """All rounds, in order."""
+def stretches(conditions: Conditions, horizon: int, also: Iterable[int] = ()) -> Iterator[Stretch]:
+    """All rounds, in order; `also` are further rounds before which one stretch ends and the next begins."""
     ends = conditions.moments(horizon)
     breaks = {0, horizon, min(conditions.first_turns, horizon), min(conditions.uniform, horizon), *ends.tolist()}
-    breaks |= set(conditions.known_before(np.arange(len(ends))).tolist())
+    breaks |= {*conditions.known_before(np.arange(len(ends))).tolist(), *also}
     for start, end in itertools.pairwise(sorted(breaks)):
         yield Stretch(start, end, int(np.searchsorted(ends, start, side="right")))
 

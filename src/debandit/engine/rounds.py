@@ -48,7 +48,7 @@ def _run(
     name: KernelName, experiment: Experiment, rule: LoopRule, who: Ints, kept: int, paths: bool, stop: Ints
 ) -> Played:
     """Play the runs with the given kernel and rule, in the experiment's worlds."""
-    kind, means, variances, sds, pool, pool_start = experiment.world
+    kind, means, variances, sds, pool, pool_start, _ = experiment.world
     law = np.stack((means, variances, sds), axis=-1).reshape(-1, experiment.arm_count, 3)
     # arrays that came from another process may be read-only, for which the kernel would be compiled once more
     world = LoopWorld(kind, law, np.require(pool, requirements="W"), np.require(pool_start, requirements="W"))

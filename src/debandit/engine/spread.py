@@ -51,6 +51,8 @@ def play(
     Another thread may set stop[0], and then what comes back is not to be used.
     """
     stop = np.zeros(3, np.int64) if stop is None else stop
+    if kept == ALL and experiment.world.drift is not None:
+        raise InputError("control variates are not 0 on average where the arms' means drift", where="world")
     objects = _by_objects(experiment)
     if not (objects or paths) and experiment.can_commit:
         return Played(commit(experiment, who, kept), *no_rounds(len(who)))
@@ -63,7 +65,7 @@ def play(
             where="paths" if paths else "world",
             remedy="Use the world auto, or say that all arms were available: --available all.",
         )
-    by_rounds = play_objects if objects else play_drawn if experiment.conditions.by_chances else play_rounds
+    by_rounds = play_objects if objects else play_drawn if experiment.by_chances else play_rounds
     if experiment.conditions.decides and by_rounds is not play_drawn:
         by_rounds = partial(play_on, by_rounds)
     return by_rounds(experiment, who, kept, paths, stop)
@@ -71,12 +73,12 @@ def play(
 
 def is_costly(experiment: Experiment) -> bool:
     """Whether a run takes far longer than in the compiled loop."""
-    return _by_objects(experiment) or experiment.conditions.by_chances or experiment.can_step
+    return _by_objects(experiment) or experiment.by_chances or experiment.can_step
 
 
 def _by_objects(experiment: Experiment) -> bool:
     """Whether Python objects are asked for their choices."""
-    return isinstance(experiment.policy.kernel, ObjectKernel) and not experiment.conditions.by_chances
+    return isinstance(experiment.policy.kernel, ObjectKernel) and not experiment.by_chances
 
 
 def store(experiment: Experiment, runs: int, *, kept: int, paths: bool, workers: Workers) -> Played:

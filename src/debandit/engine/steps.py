@@ -29,19 +29,20 @@ def step(experiment: Experiment, who: Ints, kept: int, stop: Ints) -> Floats:
     words = run_words(experiment.keys, who)
     normal, worlds = experiment.world.kind == NORMAL, who[:, 0]
     draws = _Draws(words, normal, experiment.truth[worlds], experiment.sds[worlds])
-    variance = experiment.variance[who[:, 0]]
+    variance = experiment.variance[worlds]
     told_of = WITH_SQUARES if experiment.policy.core.needs_squares else TOTALS
     table = np.zeros((max(kept, told_of), len(who), experiment.arm_count))
     heard, shares = Heard(conditions, horizon, table[:told_of].copy()), np.empty(table[0].shape)
     course = Course(conditions.commits, conditions.stops, len(who))
-    for here in stretches(conditions, horizon):
+    for here in stretches(conditions, horizon, experiment.period_ends):
         if stop[0] or course.over.all():
             break
         told = heard.before(here.batch)
         if here.start == told[1]:
             shares = np.full(table[0].shape, np.nan)
         counts = _counts(experiment, draws, course, here, table[0], told, shares)
-        add_pulls(table, draws.rewards(counts, len(table), here.start), draws.means, variance)
+        means = experiment.means_at(here.start)[worlds]
+        add_pulls(table, draws.rewards(counts, means, len(table), here.start), draws.truth, variance)
         heard.add(here.end, table[:told_of])
     return table[:kept].swapaxes(1, 2).copy()
 
@@ -50,11 +51,11 @@ Told = tuple[int, int, Floats]  # see `Heard.before`
 
 
 class _Draws(NamedTuple):
-    """What the runs draw, each from its own stream; means and standard deviations have shape (runs, K)."""
+    """What the runs draw, each from its own stream; the truth and standard deviations have shape (runs, K)."""
 
     words: Words
     normal: bool
-    means: Floats
+    truth: Floats
     sds: Floats
 
     def pulls(self, runs: Ints, left: Ints, chances: Floats, start: int) -> Ints:
@@ -65,18 +66,19 @@ class _Draws(NamedTuple):
         """How often each arm is the best in this many draws, as shares of them."""
         return multinomials(self.words[runs], _first(start, _SHARES), np.full(len(runs), draws), chances) / draws
 
-    def rewards(self, counts: Ints, kept: int, start: int) -> Added:
-        """The rewards of this many pulls of each arm, from round `start` on."""
-        means, sds = self.means, self.sds
+    def rewards(self, counts: Ints, means: Floats, kept: int, start: int) -> Added:
+        """The rewards of this many pulls of each arm that has these means from round `start` on."""
+        truth, sds = self.truth, self.sds
         if not self.normal:
             wins = binomials(self.words, _first(start, _REWARDS), counts, means).astype(np.float64)
-            return Added(counts, wins, wins * (1 - means) ** 2 + (counts - wins) * means**2)
+            return Added(counts, wins, wins * (1 - truth) ** 2 + (counts - wins) * truth**2)
         z = normals(self.words, _first(start, _REWARDS), counts.shape[1]).T * (counts > 0)
-        squares = z * z
+        squares, errors = z * z, np.sqrt(counts) * sds * z
         if kept >= WITH_SQUARES:
             rest = _chi_squares(np.maximum(counts.T - 1, 0), self.words, _first(start, _SQUARES))
-            squares = sds * sds * (squares + rest.T)
-        return Added(counts, counts * means + np.sqrt(counts) * sds * z, squares)
+            shift = means - truth
+            squares = sds * sds * (squares + rest.T) + shift * (2 * errors + counts * shift)
+        return Added(counts, counts * means + errors, squares)
 
 
 def _first(start: int, thing: int) -> int:
@@ -105,7 +107,7 @@ def _counts(
     new = free[np.isnan(shares[free, 0]) & ~uniform[free] & ~settled[free]]
     if len(new):
         n, sums, *errors = heard[:, new]
-        squares = about_means(n, sums - n * draws.means[new], errors[0]) if errors else None
+        squares = about_means(n, sums - n * draws.truth[new], errors[0]) if errors else None
         asked = Asked(known, begun, n.astype(np.int64), sums, experiment.horizon, present, squares)
 
         def sampled(rows: Ints, own: Floats) -> Floats:

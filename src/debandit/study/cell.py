@@ -22,7 +22,7 @@ from debandit.study.printed import is_printed, measure_printed
 from debandit.study.rivals import DIFFERENCES, truths_of
 from debandit.study.summary import Series, Summary
 from debandit.version import __version__
-from debandit.worlds import Bernoulli, World
+from debandit.worlds import Bernoulli, Drifting, World
 
 WITH_QUANTILES = ("squared_error", "ratio")
 FORMAT = 2  # of the kept results
@@ -77,7 +77,7 @@ class Cell:
             return _STEPPED_CHUNK
         weighted = any(method in WEIGHTED for method in self.methods)
         numbers = self.horizon * (4 * self.world.arm_count if weighted else 1)
-        drawn = self.policy.conditions(self.world.arm_count, self.horizon).by_chances
+        drawn = self._drifts or self.policy.conditions(self.world.arm_count, self.horizon).by_chances
         slow = _SLOW if isinstance(self.policy, ObjectRule) else _DRAWN if drawn else 1
         rounds = slow * self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))
         return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
@@ -87,7 +87,11 @@ class Cell:
         """Whether the counts of an experiment are all that is looked at, and it is drawn batch by batch."""
         limits = all(method in (*LIMITS, *COMPARISONS) or is_printed(method) for method in self.methods)
         batched = self.policy.in_large_batches(self.world.arm_count, self.horizon)
-        return limits and batched and isinstance(self.world, Bernoulli)
+        return limits and batched and (isinstance(self.world, Bernoulli) or (self._drifts and self.world.binary))
+
+    @property
+    def _drifts(self) -> bool:
+        return isinstance(self.world, Drifting)
 
     def _work(self, method: str) -> int:
         """The work of one round of a method, as a multiple of a plain one: multipliers weigh every reward anew."""
@@ -117,7 +121,8 @@ class Cell:
         rule = around.opening, n0, s0, width, level, noisy, explore, around.commit, *own
         floor = around.mixed.total if around.mixed else 0.0  # what else is made of chances is in the fingerprint
         plan = around.wrapped, around.turns, around.uniform, settled, floor, around.ends
-        for part in (*rule, *plan, self.horizon, *self.world.data()):
+        *world, drift = self.world.data()
+        for part in (*rule, *plan, self.horizon, *world, *(drift or ())):
             array = np.asarray(part)
             digest.update(f"{array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
         return digest.digest()

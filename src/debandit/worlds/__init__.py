@@ -1,6 +1,7 @@
-"""Worlds: where simulated rewards come from. `laws` and `fitted` end with the list of what they have."""
+"""Worlds: where simulated rewards come from. The lists of them are at the ends of `drifting` and `fitted`."""
 
 from debandit.settings import Unseen
+from debandit.worlds.drifting import GIVEN, Drifting, as_world
 from debandit.worlds.fitted import (
     FITTED,
     Auto,
@@ -13,7 +14,6 @@ from debandit.worlds.fitted import (
     as_bootstrap,
 )
 from debandit.worlds.laws import (
-    GIVEN,
     Bernoulli,
     Empirical,
     Multiplier,
@@ -21,7 +21,6 @@ from debandit.worlds.laws import (
     Smoothed,
     UniformRewards,
     World,
-    as_world,
 )
 
 __all__ = [
@@ -30,6 +29,7 @@ __all__ = [
     "Auto",
     "Bernoulli",
     "Bootstrap",
+    "Drifting",
     "Efron",
     "Empirical",
     "Gaussian",

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from debandit import spec
 from debandit.checks import LARGEST, checked_choice
 from debandit.engine.data import (
     BERNOULLI,
@@ -21,7 +20,7 @@ from debandit.engine.data import (
     Ints,
     WorldData,
 )
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError
 from debandit.log_parts import in_pieces
 
 WEIGHTS = {"gaussian": GAUSSIAN_WEIGHTS, "rademacher": SIGN_WEIGHTS}
@@ -256,15 +255,4 @@ def pool_of(samples: Any) -> Pool:
     return Pool(np.concatenate(flat), counts if single else counts.reshape(len(nested), arms))
 
 
-GIVEN: dict[str, type[World]] = {
-    world.name: world for world in (Normal, UniformRewards, Bernoulli, Empirical, Smoothed, Multiplier)
-}
-
-
-def as_world(world: World | str, where: str = "world") -> World:
-    """A world, or the text of one: bernoulli(means=[0.3, 0.6])."""
-    if isinstance(world, str):
-        world = spec.build(world, GIVEN, where, "world")
-    if not isinstance(world, World):
-        raise InputError(f"{shorten(repr(world))} is not a world", where=where, remedy="Take one of debandit.worlds.")
-    return world
+LAWS = (Normal, UniformRewards, Bernoulli, Empirical, Smoothed, Multiplier)
