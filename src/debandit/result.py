@@ -14,6 +14,7 @@ from debandit.errors import InputError
 from debandit.files import write_whole
 from debandit.intervals import Interval
 from debandit.metrics import MetricResult
+from debandit.periods import Adjusted
 from debandit.settings import Settings
 from debandit.words import text_of
 
@@ -41,6 +42,15 @@ _OF_DIFFERENCES = {
     "lift": "lift",
     "lift_low": "lift_low",
     "lift_high": "lift_high",
+}
+_OF_ADJUSTED = {
+    "adjusted": "means",
+    "adjusted_se": "se",
+    "adjusted_low": "low",
+    "adjusted_high": "high",
+    "adjusted_difference": "difference",
+    "adjusted_difference_low": "difference_low",
+    "adjusted_difference_high": "difference_high",
 }
 _P_VALUES = ("p_value", "p_adjusted")
 _NOT_IN_VERSION_1 = (
@@ -132,6 +142,7 @@ class Debiased:
     winner: Winner | None = None  # None with that method
     differences: Differences | None = None
     metrics: dict[str, MetricResult] = field(default_factory=dict)  # outcomes besides the reward
+    adjusted: Adjusted | None = None  # period-weighted means, if they were asked for or all arms drift together
 
     @property
     def low(self) -> Floats:
@@ -149,6 +160,8 @@ class Debiased:
         columns |= {name: _known(getattr(self, name)) for name in (*_VALUES, "low", "high")}
         if self.replays:
             columns["effective"] = _known(self.replays.effective)
+        if self.adjusted:
+            columns |= {key: _known(getattr(self.adjusted, name)) for key, name in _OF_ADJUSTED.items()}
         if self.differences:
             columns["compared_with"] = self.differences.to
             columns |= {key: _known(getattr(self.differences, name)) for key, name in _OF_DIFFERENCES.items()}
@@ -185,7 +198,7 @@ class Debiased:
                 {**row, "histogram": {"low": low, "high": high, "counts": counts.tolist()}}
                 for row, (low, high, counts) in zip(self.rows(), self.histograms, strict=True)
             ],
-            **dict.fromkeys(("winner", "replays", "path")),
+            **dict.fromkeys(("winner", "replays", "path", "adjusted")),
             "metrics": {name: {k: _known(v) for k, v in m._asdict().items()} for name, m in self.metrics.items()},
         }
         if self.winner:
@@ -193,6 +206,9 @@ class Debiased:
             document["winner"] = dict(zip(Winner._fields, (arm, *_known(values)), strict=True))
         if self.replays:
             document["replays"] = {name: getattr(self.replays, name) for name in ("walks", "steps", "acceptance")}
+        if self.adjusted:
+            parts = {name: np.asarray(value) for name, value in self.adjusted._asdict().items()}
+            document["adjusted"] = {k: _known(v) if v.ndim else _known([v.item()])[0] for k, v in parts.items()}
         if self.path:
             rounds, pulls, means = self.path
             known = [_known(arm) for arm in means]
@@ -222,9 +238,10 @@ class Debiased:
 
     @classmethod
     def _from_document(cls, document: dict[str, Any]) -> "Debiased":
-        path, replays, winner = (document.get(key) for key in ("path", "replays", "winner"))
+        path, replays, winner, adjusted = (document.get(key) for key in ("path", "replays", "winner", "adjusted"))
         arms = [dict.fromkeys(_NOT_IN_VERSION_1) | arm for arm in document["arms"]]
-        settings = {"interval": "none", "control_variates": False, **document["settings"]}  # as before there were any
+        before = {"interval": "none", "control_variates": False, "adjust": "none"}  # there were any
+        settings = {**before, **document["settings"]}
         if not arms or not {"policy", "horizon", "log_sha256"} <= set(settings):
             raise ValueError("arms or settings")
 
@@ -255,6 +272,7 @@ class Debiased:
                 int(replays["walks"]), int(replays["steps"]), float(replays["acceptance"]), column("effective")
             ),
             winner=winner and _winner(winner),
+            adjusted=adjusted and Adjusted.of_document(adjusted, len(arms)),
             differences=winner
             and Differences(tuple(str(arm["compared_with"]) for arm in arms), *map(column, _OF_DIFFERENCES)),
             metrics={

@@ -30,6 +30,7 @@ AVAILABLE = ("auto", "all")  # likewise, and of `ExperimentLog.from_batches`
 PERIODS = ("hour", "day", "week")
 Absent = dict[str, list[list[str]]]  # arms, and the first and last batch of each time in which they were not available
 LEVELS = 0.5, 0.999  # beyond them the limits are too far from what was measured to mean anything
+ADJUST = "auto", (ADJUST_BATCHES := "batches"), (NO_ADJUSTMENT := "none")
 BOOTSTRAP, RAO_BLACKWELL = METHODS = ("bootstrap", "rao-blackwell")
 
 
@@ -95,6 +96,10 @@ class Settings:
     method: str = choice(*METHODS, text="rao-blackwell is exactly unbiased, for policies without randomness.")
     control: str | None = option(
         None, lambda _, label, **__: str(label), text="The arm that every other arm is compared with."
+    )
+    adjust: str = choice(
+        *ADJUST,
+        text="batches: also period-weighted means, which days that move all arms do not bias; auto: if they do.",
     )
     control_variates: bool = option(
         True,

@@ -38,6 +38,11 @@ _OF_P_VALUES = (
     "difference."
 )
 _OF_ADJUSTED = "Adjusted: by Holm, for all comparisons together."
+_OF_PERIODS = (
+    "They are the means over all batches as they were, and no drift biases them as long as every arm is sure of pulls",
+    "in every batch. Take them if days or campaigns moved all arms; without drift they only scatter more.",
+)
+_SEEN = 0.005  # p-value of a drift that is worth a word
 _UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
 
 _OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
@@ -61,6 +66,7 @@ def text_of(result: "Debiased") -> str:
         *([_OF_LEADER] if _winner_has_limits(result) else ()),
         *([""] if _has_quoted(result) else ()),
         *_comparison_lines(result),
+        *_adjusted_lines(result),
         *metric_lines(result.labels, result.pulls.astype(np.float64), result.metrics),
         printable(f"{result.runs:,} runs{fitted}, seed {settings.seed}; {result.stopped_because}."),
     ]
@@ -132,6 +138,37 @@ def _comparison_lines(result: "Debiased") -> list[str]:
         )
         lines += [printable(said), ""]
     return lines
+
+
+def _adjusted_lines(result: "Debiased") -> list[str]:
+    """Period-weighted means, why, and what they rest on."""
+    adjusted, control = result.adjusted, result.settings.control
+    if adjusted is None:
+        return []
+    level = f"{100 * result.settings.level:g} %"
+    columns = [
+        *_ARM,
+        Column("adjusted", "period-weighted", "number"),
+        Column("limits", f"{level} interval", "interval"),
+    ]
+    rows = [
+        row | {"limits": (adjusted.low[k], adjusted.high[k]), "between": (low, high)}
+        for k, (row, low, high) in enumerate(
+            zip(result.rows(), adjusted.difference_low, adjusted.difference_high, strict=True)
+        )
+    ]
+    if control is not None:
+        minus = f"minus {shorten(control)}"
+        columns += [Column("adjusted_difference", minus, "number"), Column("between", f"{level} interval", "interval")]
+    drifts = [f"All arms move together from batch to batch (p = {adjusted.common:.2g})."] * (adjusted.common < _SEEN)
+    filled = [
+        f"{shorten(label)} had no pull in {count:,} of the {adjusted.batches:,} batches; what it would have had there "
+        "is what arm and batch add up to" + (" in log-odds." if result.settings.binary else ".")
+        for label, count in zip(result.labels, adjusted.filled, strict=True)
+        if count and result.pulls[result.labels.index(label)]
+    ]
+    title = " ".join([*drifts, "Period-weighted means, in which each batch counts by its users:"])
+    return [title, "", render(rows, columns, _decimals(result)), "", *_OF_PERIODS, *map(printable, filled), ""]
 
 
 def _best_minus_second(result: "Debiased", differences: "Differences", best: int) -> list[str]:

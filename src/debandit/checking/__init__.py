@@ -201,7 +201,7 @@ def _fit(
     log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None, near: tuple[str, ...]
 ) -> Fit:
     judged, wrong = (looked.judged, looked.wrong) if looked else (None, ())
-    rewards = examine_rewards(log)
+    rewards = examine_rewards(log, policy.batch_sizes(len(log.labels), log.horizon))
     return Fit(
         policy=str(policy),
         arm_count=len(log.labels),

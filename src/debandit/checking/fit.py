@@ -7,6 +7,7 @@ from debandit.checking.counts import Counts
 from debandit.checking.plausibility import Plausibility
 from debandit.checking.reward_tests import RewardTests
 from debandit.errors import Refused, listed, printable, shorten, with_few_sizes
+from debandit.periods import COMMON, OWN, Drift
 from debandit.tables import Column, render
 
 LEVEL = 0.05  # of rejection by `check`
@@ -167,27 +168,35 @@ def of_counts(counts: Counts) -> Finding:
 
 
 def of_rewards(tests: RewardTests) -> list[Finding]:
-    """The findings on the arms that look the least like independent draws from one law."""
+    """The findings on the arms that look the least like independent draws from one law, and on all arms together."""
     kinds = (
         ("drift of rewards", tests.drift, "time"),
         ("dependence of rewards", tests.dependence, "the reward before"),
     )
-    return [
+    found = [
         Finding(name, test.p_value, f"{shorten(test.arm)}: correlation {test.correlation:.2f} with {other}")
         for name, test, other in kinds
         if test is not None
     ]
+    if tests.moves is not None and tests.in_batches:
+        p_value = min(1.0, 2 * min(tests.moves.common, tests.moves.own))
+        said = {COMMON: "all arms move together", OWN: "the arms do not move alike", "": "no arm moves"}
+        found.append(Finding("drift over batches", p_value, said[tests.moves.kind(WARNED)]))
+    return found
 
 
 def reward_warnings(tests: RewardTests) -> list[str]:
     """What to say where the rewards are not what debiasing assumes."""
-    drift, dependence = tests
-    found = []
-    if drift is not None and drift.p_value < WARNED:
+    drift, dependence, moves, in_batches = tests
+    kind, found = tests.kind(WARNED), []
+    if kind and moves is not None and in_batches and moves.kind(WARNED):
+        found.append(_moving(kind, moves))
+    elif kind and drift is not None:
+        shared = "All arms drift together." if kind == COMMON else "Not all arms drift alike."
         found.append(
             f"{shorten(drift.arm)}: its rewards {'rise' if drift.correlation > 0 else 'fall'} over time "
-            f"(p = {drift.p_value:.2g}), but debiasing assumes that their law does not change. Look at them over time: "
-            "one mean, corrected or not, may not describe them."
+            f"(p = {drift.p_value:.2g}), but debiasing assumes that their law does not change. {shared} Look at them "
+            "over time: one mean, corrected or not, may not describe them."
         )
     if dependence is not None and dependence.p_value < WARNED:
         found.append(
@@ -196,6 +205,21 @@ def reward_warnings(tests: RewardTests) -> list[str]:
             "repeated, or several of one user? Its bias may be larger than estimated."
         )
     return found
+
+
+def _moving(kind: str, moves: Drift) -> str:
+    """What batches mean that move the arms."""
+    if kind == COMMON:
+        return (
+            f"all arms move together from batch to batch (p = {moves.common:.2g}), as days of the week would move "
+            "them. An arm that had more users on good days then looks too good, corrected or not. Period-weighted "
+            "means (--adjust batches) do not care which days an arm had."
+        )
+    return (
+        f"the arms move from batch to batch, and not alike (p = {moves.own:.2g}): which is better may depend on "
+        "the day, and no mean describes all days. Look at them over time. Period-weighted means (--adjust batches) "
+        "are those over all days as they were."
+    )
 
 
 def debias_warnings(fit: Fit) -> list[str]:

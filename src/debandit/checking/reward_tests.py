@@ -1,9 +1,10 @@
 """Is the world believable? Debiasing assumes that an arm's rewards are independent and their law does not change.
 
 A bandit stops pulling an arm when its rewards were low, so the last rewards of a sequence are no fair sample, and no
-exact test is known to us. The two used here hold their level nearly: measured rates are in docs/check.md.
+exact test is known to us. Those used here hold their level nearly: measured rates are in docs/check.md.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from debandit.engine.data import Floats, Ints
 from debandit.log import Batches, ExperimentLog
 from debandit.log_parts import in_pieces
+from debandit.periods import OWN, Drift, cells_of, drift_of, slices_of
 
 FEWEST_PULLS = 10
 
@@ -28,10 +30,31 @@ class RewardTests(NamedTuple):
 
     drift: RewardTest | None
     dependence: RewardTest | None
+    moves: Drift | None = None  # from batch to batch, or where there are none from slice to slice of time
+    in_batches: bool = False
+
+    def kind(self, level: float) -> str:
+        """Which kind of drift there is at this level: common to all arms, of single ones, or none.
+
+        Slices of time are no batches: they only tell which kind of drift an arm is part of.
+        """
+        drifts = self.drift is not None and self.drift.p_value < level
+        found = self.moves.kind(level) if self.moves and (self.in_batches or drifts) else ""
+        return found or (OWN if drifts else "")
 
 
-def examine_rewards(log: ExperimentLog) -> RewardTests:
-    """Correlate every arm's rewards with time, and with the arm's reward before; of batches only with time."""
+def examine_rewards(log: ExperimentLog, batch_sizes: Sequence[int] = ()) -> RewardTests:
+    """Correlate every arm's rewards with time, and with the arm's reward before; of batches only with time.
+
+    The batches are the log's own, or have these sizes.
+    """
+    batched = bool(log.batch_sizes or batch_sizes)
+    cells = cells_of(log, batch_sizes or slices_of(log))
+    moves = None if cells is None else drift_of(cells, log.binary)
+    return _of_arms(log)._replace(moves=moves, in_batches=batched)
+
+
+def _of_arms(log: ExperimentLog) -> RewardTests:
     if log.batches is not None:
         return RewardTests(_drift_over_batches(log, log.batches), None)
     if log.rounds is None:
@@ -42,7 +65,8 @@ def examine_rewards(log: ExperimentLog) -> RewardTests:
         [RewardTest(log.labels[arm], r[arm], p_value(r[arm], int(log.pulls[arm]), 2 * len(tested))) for arm in tested]
         for r, p_value in ((drifts.tolist(), _p_value), (dependences.tolist(), _p_value_of_dependence))
     ]
-    return RewardTests(*(min(each, key=lambda test: test.p_value, default=None) for each in found))
+    drift, dependence = (min(each, key=lambda test: test.p_value, default=None) for each in found)
+    return RewardTests(drift, dependence)
 
 
 def _correlations(arms: Ints, rewards: Floats, pulls: Ints, means: Floats) -> tuple[Floats, Floats]:

@@ -5,12 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from debandit.checking.fit import WARNED
-from debandit.checking.reward_tests import examine_rewards
+from debandit.checking.reward_tests import RewardTest, examine_rewards
 from debandit.comparing.methods import BATCH_WEIGHTED, CORRECTED, NAIVE, QUOTED, RAO_BLACKWELL, Inputs
 from debandit.engine.places import LEADS, Places
 from debandit.errors import listed, shorten
 from debandit.intervals import Interval
 from debandit.log import ExperimentLog
+from debandit.periods import COMMON
 from debandit.policies import Policy
 
 FEW, MANY = 2, 10  # pulls, of an arm that does not lead: docs/quoted.md, where it is weak
@@ -90,12 +91,12 @@ class Advice(NamedTuple):
 def advice_for(given: Inputs, possible: set[str]) -> Advice:
     """What to take of the methods that are possible here."""
     nothing = ("",) * len(given.log.labels)
-    drift = examine_rewards(given.log).drift
+    tests = examine_rewards(given.log, given.policy.batch_sizes(len(given.log.labels), given.log.horizon))
     if given.work.force:
         why = "Nothing is recommended: with --force the check of the rule was passed over, and all hangs on the rule."
         return Advice(nothing, "", (why,))
-    if drift is not None and drift.p_value < WARNED:
-        return _under_drift(given.log, drift.arm, possible)
+    if kind := tests.kind(WARNED):
+        return _under_drift(given.log, kind, tests.drift, possible)
     ground = next((ground for ground in GROUNDS if ground.holds(given.log, given.policy)), None)
     if ground is None:
         why = (
@@ -106,8 +107,9 @@ def advice_for(given: Inputs, possible: set[str]) -> Advice:
     return _on(ground, given, possible)
 
 
-def _under_drift(log: ExperimentLog, arm: str, possible: set[str]) -> Advice:
-    drifts = f"The rewards of {shorten(arm)} drift, and all methods but the batchwise ones assume that they do not."
+def _under_drift(log: ExperimentLog, kind: str, drift: RewardTest | None, possible: set[str]) -> Advice:
+    whose = "all arms" if kind == COMMON or drift is None else shorten(drift.arm)
+    drifts = f"The rewards of {whose} drift, and all methods but the batchwise ones assume that they do not."
     if BATCH_WEIGHTED in possible:
         why = f"{drifts} Recommended here (*): batch-weighted means, unbiased however means drift from batch to batch."
         return Advice((BATCH_WEIGHTED,) * len(log.labels), "", (why,))

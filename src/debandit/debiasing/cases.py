@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from debandit.checking import check_before_debiasing
+from debandit.checking.fit import WARNED
 from debandit.checks import did_you_mean
 from debandit.engine.data import Ints
 from debandit.engine.experiment import enough_rounds, fits
@@ -14,9 +15,10 @@ from debandit.engine.kernels import ObjectKernel
 from debandit.errors import InputError, Refused, listed, quoted
 from debandit.intervals import chosen_interval
 from debandit.log import ExperimentLog
+from debandit.periods import COMMON, Adjusted, cells_of, drift_of
 from debandit.policies import Policy
 from debandit.policies.availability import absent_of, doubted_absences
-from debandit.settings import BOOTSTRAP, Settings, Work
+from debandit.settings import ADJUST_BATCHES, BOOTSTRAP, NO_ADJUSTMENT, Settings, Work
 from debandit.version import __version__
 from debandit.worlds import Bootstrap, World, as_bootstrap
 
@@ -33,6 +35,7 @@ class Case:
     controls: Ints  # (K,) the arm that each is compared with
     interval: str  # its name
     cannot_simulate: str  # why no limits can be simulated, if so
+    adjusted: Adjusted | None  # period-weighted means, if they are wanted
 
     @property
     def planned(self) -> int:
@@ -98,7 +101,7 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
         absent={} if log.batches is None else absent_of(policy, log, log.batches),
         version=__version__,
     )
-    cannot = _cannot_simulate(policy, settings)
+    cannot, controls = _cannot_simulate(policy, settings), compared_with(log, settings.control)
     if log.batches is not None:
         doubts = [*doubts, *doubted_absences(policy, log, log.batches)]
     return Case(
@@ -107,10 +110,29 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
         doubts,
         kept,
         world,
-        compared_with(log, settings.control),
+        controls,
         chosen_interval(log, settings.interval, cannot)[0],
         cannot,
+        _adjusted(log, policy, settings, controls),
     )
+
+
+def _adjusted(log: ExperimentLog, policy: Policy, settings: Settings, controls: Ints) -> Adjusted | None:
+    """Period-weighted means, if they were asked for, or if all arms drift together and nobody said no."""
+    sizes = policy.batch_sizes(len(log.labels), log.horizon)
+    cells = cells_of(log, sizes) if sizes and settings.adjust != NO_ADJUSTMENT else None
+    if cells is None:
+        if settings.adjust == ADJUST_BATCHES:
+            raise InputError(
+                "period-weighted means need batches between which the rule hears of its rewards, and here it hears of "
+                "each at once",
+                where="adjust",
+                remedy="If it heard of rewards between batches only, write batched(RULE), or batched(RULE, size=...).",
+            )
+        return None
+    drift = drift_of(cells, log.binary)
+    wanted = settings.adjust == ADJUST_BATCHES or (drift is not None and drift.kind(WARNED) == COMMON)
+    return Adjusted.of(cells, log.binary, controls, settings.level, drift) if wanted else None
 
 
 def _cannot_simulate(policy: Policy, settings: Settings) -> str:

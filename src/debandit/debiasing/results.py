@@ -121,6 +121,7 @@ def _of_log(case: Case, interval: Interval, corrected: Floats, quoted: Floats | 
         "corrected": corrected,
         "settings": case.settings,
         "path": _thinned_path(log),
+        "adjusted": case.adjusted,
         "interval": replace(interval, notes=(*interval.notes, *beyond)),
     }
 

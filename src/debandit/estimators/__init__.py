@@ -10,7 +10,7 @@ from debandit.estimators.decorrelation import w_decorrelation
 from debandit.estimators.estimate import Estimate, naive
 from debandit.estimators.sequences import ConfidenceSequence, confidence_sequence
 from debandit.estimators.weighting import aipw, ipw
-from debandit.periods.weighted import BatchWeighted
+from debandit.periods import BatchWeighted
 from debandit.reordering import rao_blackwell
 
 __all__ = [

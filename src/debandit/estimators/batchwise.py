@@ -10,8 +10,7 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError, Refused, listed, quoted, shorten
 from debandit.estimators.estimate import Logs, checked_log, for_each, rounds_of
 from debandit.log import ExperimentLog
-from debandit.periods.cells import Cells, cells_of, cells_of_paths
-from debandit.periods.weighted import BatchWeighted, weighted
+from debandit.periods import BatchWeighted, Cells, Weighted, cells_of, cells_of_paths
 from debandit.policies import Policy, as_policy
 from debandit.simulation import Runs
 
@@ -34,18 +33,18 @@ def batch_weighted(log: Logs, policy: Policy | str | None = None, *, alpha: floa
     whatever the policy and however the means drift from batch to batch. Where an arm has no pull in a batch, what it
     would have had there is fitted: an arm's level and a batch's add up (of 0/1 rewards their log-odds). It scatters
     more than the sample mean where an arm was starved. The se is that of independent cells, se^2 = sum_p w_p^2 s_kp^2 /
-    n_kp; see `periods.weighted`. The limits of level 1 - alpha are Student's t with Satterthwaite's degrees of freedom.
+    n_kp; see `periods.Weighted`. The limits of level 1 - alpha are Student's t with Satterthwaite's degrees of freedom.
 
     The batches are the log's own, or else those of `policy`, as in batched(thompson, size=100).
     """
     tail, method = checked_number("alpha", alpha, 1e-6, 0.5) / 2, "batch_weighted"
     if isinstance(log, Runs):
-        found = [weighted(cells, log.binary).estimate(tail) for cells in _of_runs(log, policy, method)]
+        found = [Weighted(cells, log.binary).estimate(tail) for cells in _of_runs(log, policy, method)]
         return BatchWeighted(*np.stack(found, axis=1))
 
     def one(log: ExperimentLog) -> BatchWeighted:
         cells, arms = _cells(log, policy, method), tuple(range(len(log.labels)))
-        found = weighted(cells, log.binary)
+        found = Weighted(cells, log.binary)
         if np.isnan(found.means).all() and (refusal := _starved(cells, log.labels, arms, 1, method)):
             raise refusal
         return found.estimate(tail)
@@ -180,6 +179,4 @@ def _of_runs(runs: Runs, policy: Policy | str | None, method: str) -> list[Cells
 def _sizes(policy: Policy | str | None, arm_count: int, horizon: int) -> tuple[int, ...] | None:
     """The sizes of the batches in which a rule hears of its rewards, if it says so."""
     rule = None if policy is None else as_policy(policy)
-    if rule is None or rule.needs_batches:
-        return None
-    return tuple(np.diff(rule.conditions(arm_count, horizon).ends, prepend=0).tolist()) or None
+    return None if rule is None or rule.needs_batches else rule.batch_sizes(arm_count, horizon) or None

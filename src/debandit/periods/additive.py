@@ -6,6 +6,7 @@ For rewards on a scale the two are added; of 0/1 rewards the log-odds are. Each 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from debandit.log_parts import Floats
 from debandit.periods.cells import Cells
@@ -17,12 +18,14 @@ _LENT = 1e-3  # pulls with the mean of all, so that a period without a success h
 
 
 class AdditiveFit(NamedTuple):
-    """The fitted means (periods, arms); those of arms without a pull are NaN."""
+    """The fitted means (periods, arms).
+
+    NaN for arms without a pull, and for all if there are arms that no chain of shared periods compares.
+    """
 
     means: Floats
     slopes: Floats  # of the means by what arm and period add up to
     weights: Floats  # of the cells' means: their pulls, by the variance of rewards on a scale
-    connected: bool  # whether periods in which both are seen lead from each arm to each other one
 
     def influence(self, gradient: Floats) -> Floats:
         """How a sum of the fitted means, with these factors (periods, arms), depends on the means of the cells."""
@@ -37,10 +40,11 @@ def additive_fit(cells: Cells, binary: bool, variances: Floats | float = 1.0) ->
     seen = cells.pulls.sum(axis=0) > 0
     weights = (cells.pulls / variances)[:, seen]
     fitted, slopes = (_logistic if binary else _linear)(weights, np.nan_to_num(cells.means[:, seen]))
+    known = np.where(_connected(cells.pulls[:, seen] > 0), fitted, np.nan)
     wide = [np.full(cells.pulls.shape, fill) for fill in (np.nan, 0.0, 0.0)]
-    for whole, part in zip(wide, (fitted, slopes, weights), strict=True):
+    for whole, part in zip(wide, (known, slopes, weights), strict=True):
         whole[:, seen] = part
-    return AdditiveFit(wide[0], wide[1], wide[2], _connected(cells.pulls[:, seen] > 0))
+    return AdditiveFit(*wide)
 
 
 def _linear(weights: Floats, means: Floats) -> tuple[Floats, Floats]:
@@ -78,7 +82,8 @@ def _solved(weights: Floats, arms: Floats, periods: Floats) -> tuple[Floats, Flo
     return arm, (periods - weights @ arm) / of_periods
 
 
-def _connected(there: np.ndarray) -> bool:
+def _connected(there: NDArray[np.bool_]) -> bool:
+    """Whether periods in which both are seen lead from each arm to each other one."""
     together = (there.T.astype(np.int64) @ there.astype(np.int64)) > 0
     reached = together[0]
     for _ in range(len(together)):

@@ -117,6 +117,11 @@ class Policy(ABC):
                 remedy="Name the column of 0/1 rewards that the rule saw, or a rule for any rewards, such as thompson.",
             )
 
+    def batch_sizes(self, arm_count: int, horizon: int) -> tuple[int, ...]:
+        """The sizes of the batches between which it hears of rewards, in so many rounds; none if it hears of each."""
+        ends = self.conditions(arm_count, self.planned(horizon)).ends
+        return tuple(np.diff(ends[ends <= horizon], prepend=0).tolist())
+
     def in_large_batches(self, arm_count: int, horizon: int) -> bool:
         """Whether it only ever sees sums of many rewards."""
         return self.by_totals and self.conditions(arm_count, horizon).in_large_batches
