@@ -27,7 +27,9 @@ Columns = dict[str, Any]
 
 @click.command(cls=WithListing)
 @log_and_policy
-@settings("world", "runs", "unseen", "interval", "level", "method", "control", "control_variates", "seed", "force")
+@settings(
+    "world", "runs", "unseen", "interval", "level", "method", "control", "adjust", "control_variates", "seed", "force"
+)
 @where_to_work
 @click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
 def debias(

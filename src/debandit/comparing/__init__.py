@@ -15,7 +15,7 @@ from debandit.policies import Policy, as_policy
 from debandit.readers import are_several, logs_of
 from debandit.settings import checked_options
 
-_NOT_HERE = ("method", "log_index")  # options of `debias` that make no sense for all methods at once
+_NOT_HERE = ("method", "adjust", "log_index")  # options of `debias` that make no sense for all methods at once
 
 
 def compare(

@@ -91,7 +91,8 @@ class Advice(NamedTuple):
 def advice_for(given: Inputs, possible: set[str]) -> Advice:
     """What to take of the methods that are possible here."""
     nothing = ("",) * len(given.log.labels)
-    tests = examine_rewards(given.log, given.policy.batch_sizes(len(given.log.labels), given.log.horizon))
+    ran = given.policy.in_log(given.log)
+    tests = examine_rewards(given.log, ran.batch_sizes(len(given.log.labels), given.log.horizon))
     if given.work.force:
         why = "Nothing is recommended: with --force the check of the rule was passed over, and all hangs on the rule."
         return Advice(nothing, "", (why,))

@@ -24,6 +24,7 @@ from debandit.estimators import (
 from debandit.estimators.adaptive import replayed
 from debandit.estimators.estimate import rounds_of
 from debandit.log import ExperimentLog
+from debandit.periods import Weighted, cells_of
 from debandit.policies import Policy
 from debandit.replay import forced, of_pulled
 from debandit.result import Debiased, Differences
@@ -172,10 +173,21 @@ def _decorrelated(given: Inputs) -> Found:
 
 def _batch_weighted(given: Inputs) -> Found:
     given.policy.in_log(given.log)  # which must have heard of rewards between these batches
-    found = Found(*batch_weighted(given.log, given.policy, alpha=1 - given.settings.level))
-    return found._replace(
-        low=np.where(found.se > 0, found.low, np.nan), high=np.where(found.se > 0, found.high, np.nan)
-    )
+    return _if_it_varies(Found(*batch_weighted(given.log, given.policy, alpha=1 - given.settings.level)))
+
+
+def _batch_weighted_difference(given: Inputs) -> Found:
+    ran = given.policy.in_log(given.log)
+    cells = cells_of(given.log, ran.batch_sizes(len(given.log.labels), given.log.horizon))
+    if cells is None:
+        raise InputError("it needs batches between which the rule hears of its rewards", where="log")
+    to = np.full(len(given.log.labels), given.log.labels.index(str(given.settings.control)))
+    return _if_it_varies(Found(*Weighted(cells, given.log.binary).differences(to, (1 - given.settings.level) / 2)))
+
+
+def _if_it_varies(found: Found) -> Found:
+    """Without limits where nothing varied."""
+    return found._replace(**{key: np.where(found.se > 0, getattr(found, key), np.nan) for key in ("low", "high")})
 
 
 def _batched_ols(given: Inputs) -> Found:
@@ -279,6 +291,7 @@ METHODS = (
         "batch-weighted",
         "a rule that hears of rewards between batches; the means may drift, alike where an arm has no pull",
         _batch_weighted,
+        _batch_weighted_difference,
         missing="it shares no batch with the others",
     ),
     Method(
