@@ -39,7 +39,7 @@ def batch_weighted(log: Logs, policy: Policy | str | None = None, *, alpha: floa
     """
     tail, method = checked_number("alpha", alpha, 1e-6, 0.5) / 2, "batch_weighted"
     if isinstance(log, Runs):
-        found = [Weighted(cells, log.binary).estimate(tail) for cells in _of_runs(log, policy, method)]
+        found = [Weighted(cells, log.binary).estimate(tail) for cells in cells_of_runs(log, policy, method)]
         return BatchWeighted(*np.stack(found, axis=1))
 
     def one(log: ExperimentLog) -> BatchWeighted:
@@ -166,8 +166,8 @@ def _cells(log: ExperimentLog, policy: Policy | str | None, method: str) -> Cell
     return found
 
 
-def _of_runs(runs: Runs, policy: Policy | str | None, method: str) -> list[Cells]:
-    """The cells of simulated experiments."""
+def cells_of_runs(runs: Runs, policy: Policy | str | None, method: str) -> list[Cells]:
+    """The cells of simulated experiments, for a method whose name stands in the refusal of others."""
     sizes = _sizes(runs.policy if policy is None else policy, runs.world.arm_count, runs.horizon)
     if sizes is None:
         remedy = "Simulate one that hears of its rewards in batches: batched(thompson, size=100)."

@@ -48,6 +48,7 @@ NAMES = {
     "rao_blackwell": "Rao-Blackwell",
     "naive_difference": "naive, minus arm 1 (Welch)",
     "batched_ols": "batched OLS, minus arm 1",
+    "batch_weighted_difference": "batch-weighted, minus arm 1",
 }
 # intervals, and arms where these are told apart: never beside the methods above, and so they may look like them
 OTHERS = {

@@ -77,9 +77,10 @@ class Cell:
             return _STEPPED_CHUNK
         weighted = any(method in WEIGHTED for method in self.methods)
         numbers = self.horizon * (4 * self.world.arm_count if weighted else 1)
-        drawn = self._drifts or self.policy.conditions(self.world.arm_count, self.horizon).by_chances
+        drawn = self.policy.conditions(self.world.arm_count, self.horizon).by_chances
         slow = _SLOW if isinstance(self.policy, ObjectRule) else _DRAWN if drawn else 1
-        rounds = slow * self.horizon * (1 + self.runs * sum(map(self._work, self.methods)))
+        once = max(slow, _DRAWN) if self._drifts else slow  # the worlds of a log do not drift
+        rounds = self.horizon * (once + slow * self.runs * sum(map(self._work, self.methods)))
         return max(1, min(_LARGEST_CHUNK, _ROUNDS_PER_CHUNK // rounds, _NUMBERS_PER_CHUNK // numbers))
 
     @property

@@ -19,10 +19,12 @@ from debandit.engine.kernels import ObjectKernel
 from debandit.engine.places import Places
 from debandit.engine.runs import TOTALS, Wish
 from debandit.errors import InputError, Refused
+from debandit.estimators.batchwise import cells_of_runs
 from debandit.estimators.decorrelation import QUANTILE
 from debandit.estimators.sequences import bernoulli_limits
 from debandit.intervals import WINNER, Limits, binary, pooled_t, two_part, welch
 from debandit.intervals.interval import CLOSED_ROUNDS, MANY_ZEROS
+from debandit.periods import Weighted
 from debandit.policies.history import History
 from debandit.replay import NUMBERS_AT_ONCE, of_pulled, path_chances
 from debandit.simulation import Runs, experiment_of, fits
@@ -164,6 +166,14 @@ def _batch_weighted(task: Task) -> Found:
     return Found(*estimators.batch_weighted(task.experiments, alpha=1 - LEVEL))
 
 
+def _batch_weighted_difference(task: Task) -> Found:
+    """Differences of batch-weighted means to that of the first arm."""
+    runs, first = task.experiments, np.zeros(task.experiments.world.arm_count, np.int64)
+    cells = cells_of_runs(runs, None, BATCH_WEIGHTED)
+    found = [Weighted(each, runs.binary).differences(first, (1 - LEVEL) / 2) for each in cells]
+    return Found(*np.stack(found, axis=1))
+
+
 def _batched_ols(task: Task) -> Found:
     """Differences to the first arm, one experiment after the other; NaN where they are refused."""
     runs, found = task.experiments, np.full((4, *task.experiments.pulls.shape), np.nan)
@@ -195,7 +205,7 @@ def _sequence(task: Task) -> Found:
 BY_PROPENSITIES = ("ipw", "aipw", "aw_aipw", "aw_aipw_two_point")
 WEIGHTED = (*BY_PROPENSITIES, "w_decorrelation")  # methods that weight every round of every arm
 QUOTED, RAO_BLACKWELL, BATCH_WEIGHTED, SEQUENCE = "quoted", "rao_blackwell", "batch_weighted", "confidence_sequence"
-DIFFERENCES = ("naive_difference", "batched_ols")  # to the first arm
+DIFFERENCES = ("naive_difference", "batched_ols", "batch_weighted_difference")  # to the first arm
 FOUND: dict[str, Callable[[Task], Found]] = {
     "naive": _naive,
     "ipw": _weighted(estimators.ipw),
@@ -209,6 +219,7 @@ FOUND: dict[str, Callable[[Task], Found]] = {
     SEQUENCE: _sequence,
     DIFFERENCES[0]: _naive_difference,
     DIFFERENCES[1]: _batched_ols,
+    DIFFERENCES[2]: _batch_weighted_difference,
 }
 RIVALS = tuple(FOUND)[3:]  # a cell with one of these measures the intervals of all
 WITHOUT_RUNS = ("naive", *BY_PROPENSITIES, BATCH_WEIGHTED, SEQUENCE, *DIFFERENCES)
@@ -243,7 +254,7 @@ def check_rival(method: str, cell: "Cell", where: str) -> None:
             f"{method} needs a rule without randomness, and {policy} draws its choices", where=where, remedy=remedy
         )
     batches = policy.conditions(cell.world.arm_count, cell.horizon).ends
-    if method in (BATCH_WEIGHTED, "batched_ols") and not len(batches):
+    if method in (BATCH_WEIGHTED, *DIFFERENCES[1:]) and not len(batches):
         raise InputError(
             f"{method} needs a rule with batches, such as batched({policy}, size=20)", where=where, remedy=remedy
         )
