@@ -103,7 +103,8 @@ def test_the_page_on_studies(directory):
     (file,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (directory / "my.toml").write_text(file.replace("= 1000", "= 10").replace("= 500", "= 10"))
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert int(printed(code + "print(len(found.rows))", directory)) == 12 * 2 * (5 + 6 + 6 + 5 + 5)  # cells, arms, quantities of the five methods
+    rows = int(printed(code + "print(len(found.rows))", directory))
+    assert rows == 12 * 2 * (5 + 6 + 6 + 5 + 5)  # cells, arms, quantities of the five methods
     table = set(re.findall(r"`([a-z_]+)", page))
     assert {key for key in (*STUDY_KEYS, *CELL_KEYS) if key != "cell"} <= table
     columns = page[page.index("`setting, rule") :].partition("`.")[0].strip("`")
