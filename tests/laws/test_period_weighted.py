@@ -10,8 +10,8 @@ import debandit as db
 from debandit.estimators import batch_weighted
 
 Z = 4.5
-RULES = ("thompson", "ucb", "epsilon_greedy(epsilon=0.2)", "softmax(temperature=0.3)", "beta_thompson")
-STEADY = {"normal": "normal(means=[0, 0.3, 0.6], sds=[1, 1, 1])", "bernoulli": "bernoulli([0.3, 0.4, 0.5])"}
+RULES = ("thompson", "ucb", "epsilon_greedy(epsilon=0.2)", "softmax(temperature=0.2)", "beta_thompson")
+STEADY = {"normal": "normal(means=[0, 0.1, 0.2], sds=[1, 1, 1])", "bernoulli": "bernoulli([0.3, 0.4, 0.5])"}
 EFFECTS = "effects=[0.8, -0.4, 0, -0.8, 0.4], size=20"
 
 
@@ -30,4 +30,4 @@ def test_exactly_unbiased(rule, drifts):
 
     assert np.isfinite(found).all()
     assert (z(found) < Z).all()
-    assert z(runs.means).max() > 2 * Z
+    assert z(runs.means).max() > 1.5 * Z
