@@ -200,8 +200,7 @@ def experiment_of(
     arm_count = len(data.means) // len(world_ids)
     horizon = checked_whole("horizon", horizon)
     enough_rounds(policy, arm_count, horizon)
-    if data.drift is not None:
-        _can_drift(policy, data.drift, horizon)
+    can_drift(policy, data.drift, horizon)
     return Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
 
 
@@ -215,8 +214,10 @@ def fits(policy: Rule, world: Rewarding) -> None:
         )
 
 
-def _can_drift(policy: Rule, drift: Drift, horizon: int) -> None:
+def can_drift(policy: Rule, drift: Drift | None, horizon: int) -> None:
     """The truth is that of whole cycles, and what the compiled loop cannot move must be drawn from chances."""
+    if drift is None:
+        return
     if horizon % drift.cycle:
         periods = f"{len(drift.means)} periods of {drift.size:,} rounds"
         raise InputError(
