@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from debandit.checks import checked_seed, checked_whole
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Drift, Floats, Ints, Rounds, RuleData, WorldData
+from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Cycle, Floats, Ints, Rounds, RuleData, WorldData
 from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
 from debandit.errors import InputError
 
@@ -214,7 +214,7 @@ def fits(policy: Rule, world: Rewarding) -> None:
         )
 
 
-def can_drift(policy: Rule, drift: Drift | None, horizon: int) -> None:
+def can_drift(policy: Rule, drift: Cycle | None, horizon: int) -> None:
     """The truth is that of whole cycles, and what the compiled loop cannot move must be drawn from chances."""
     if drift is None:
         return
