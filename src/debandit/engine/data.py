@@ -31,7 +31,7 @@ class Cycle(NamedTuple):
     means: Floats  # (P, W * K) the arms' means in each period of the cycle
 
     @property
-    def cycle(self) -> int:
+    def rounds(self) -> int:
         """The rounds of a whole cycle."""
         return self.size * len(self.means)
 

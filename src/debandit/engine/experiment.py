@@ -218,12 +218,12 @@ def can_drift(policy: Rule, drift: Cycle | None, horizon: int) -> None:
     """The truth is that of whole cycles, and what the compiled loop cannot move must be drawn from chances."""
     if drift is None:
         return
-    if horizon % drift.cycle:
+    if horizon % drift.rounds:
         periods = f"{len(drift.means)} periods of {drift.size:,} rounds"
         raise InputError(
             f"{horizon:,} rounds are not whole cycles of the world's effects: these are {periods}",
             where="horizon",
-            remedy=f"Take a multiple of {drift.cycle:,}, or give an effect for each period of the experiment.",
+            remedy=f"Take a multiple of {drift.rounds:,}, or give an effect for each period of the experiment.",
         )
     if not policy.says_chances:
         raise InputError(
