@@ -25,10 +25,15 @@ def in_steps(monkeypatch):
 
 
 def pytest_configure(config):
-    """Before the whole suite runs in several workers: each would compile all the kernels, so they share them out."""
+    """Before the whole suite runs in several workers: one process compiles what they need, the most used kernel first.
+
+    Compiling is done by one process at a time, so more of them would be of no use. As soon as there is the kernel that
+    nearly all tests need, the workers begin, and the other core is not idle.
+    """
     workers = getattr(config.option, "numprocesses", None)
     if not workers or hasattr(config, "workerinput") or config.args != config.getini("testpaths"):
         return
     script = str(Path(__file__).with_name("compile_kernels.py"))
-    started = [subprocess.Popen([sys.executable, script, str(i), str(workers)]) for i in range(workers)]
-    assert [process.wait() for process in started] == [0] * workers
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "debandit.engine.compiled.index\n"
+    config.add_cleanup(process.communicate)

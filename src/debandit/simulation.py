@@ -10,6 +10,7 @@ from debandit.checks import MOST_RUNS, checked_whole, checked_workers
 from debandit.engine import spread
 from debandit.engine.data import NO_ARM, Floats, Ints
 from debandit.engine.experiment import SIMULATE, Experiment
+from debandit.engine.experiment import can_drift as can_drift
 from debandit.engine.experiment import enough_rounds as enough_rounds
 from debandit.engine.experiment import experiment_of as experiment_of
 from debandit.engine.experiment import fits as fits

@@ -15,7 +15,7 @@ from debandit.engine.processes import process_pool
 
 STUDY = """
 horizon = [40, 50]
-experiments = 3000
+experiments = 2000
 runs = 80
 methods = ["naive", "gaussian", "efron", "ipw"]
 histogram = {low = 0, high = 1, bins = 10}
@@ -24,7 +24,7 @@ policy = "epsilon_greedy(epsilon={epsilon})"
 world = "bernoulli(means=[0.3, 0.6])"
 grid.epsilon = [0.05, 0.1, 0.2]
 """
-KILLS = 6
+KILLS = 4
 INTERRUPTED = (130, -signal.SIGINT)  # Python itself may prefer the second, which is the same to a shell
 FILES = ("rows.csv", "rows.parquet", "table.md", "figure.svg")
 
@@ -103,7 +103,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_done(tmp_path, undisturbed):
         assert (tmp_path / "out" / name).read_bytes() == content, name
 
 
-@pytest.mark.parametrize("after", [0.4, 0.9, 1.5, 2.7])
+@pytest.mark.parametrize("after", [0.4, 1.2, 2.7])
 def test_ctrl_c_of_a_terminal_reaches_all_processes(tmp_path, after):
     """At any moment, with workers starting, compiling or at work: one line, no tracebacks, and nobody stays behind."""
     (tmp_path / "my.toml").write_text(STUDY.replace("runs = 80", "runs = 200_000"))
@@ -144,15 +144,8 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path):
     assert all_gone(process)
 
 
-def test_workers_give_the_same_bits(tmp_path, undisturbed):
-    (tmp_path / "my.toml").write_text(STUDY)
-    done = subprocess.run(command(tmp_path, "--workers", "2"), check=True, capture_output=True)
-    assert b"cell 6 of 6 done" in done.stderr
-    for name, content in undisturbed.items():
-        assert (tmp_path / "out" / name).read_bytes() == content, name
-
-
 def test_a_killed_worker_process_is_an_error_that_loses_nothing(tmp_path, undisturbed):
+    """Before and after it workers compute every cell, and give the same bits."""
     (tmp_path / "my.toml").write_text(STUDY)
     process = subprocess.Popen(command(tmp_path, "--workers", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_for_lines(tmp_path, process, 1)
@@ -162,6 +155,7 @@ def test_a_killed_worker_process_is_an_error_that_loses_nothing(tmp_path, undist
     assert process.returncode == 1
     assert b"a worker ended before its work was done" in errors
     assert b"Traceback" not in errors
-    subprocess.run(command(tmp_path, "-q"), check=True, capture_output=True)
+    done = subprocess.run(command(tmp_path, "--workers", "2"), check=True, capture_output=True)
+    assert b"cell 6 of 6 done" in done.stderr
     for name, content in undisturbed.items():
         assert (tmp_path / "out" / name).read_bytes() == content, name

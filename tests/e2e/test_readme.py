@@ -1,17 +1,18 @@
 """What the README and the docs tell people to type works, and prints what it shows."""
 
 import contextlib
+import io
 import os
 import re
 import shlex
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
 import pandas as pd
 import pytest
+from commands import run
 
 from debandit.demo import save_log
 from debandit.study.reading import CELL_KEYS, STUDY_KEYS
@@ -21,10 +22,17 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def execute(command, cwd):
-    result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, timeout=300)
+def done(result):
+    """What a command has printed, which must have ended well."""
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+def printed(code, cwd):
+    """What a script prints."""
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(code, "script", "exec"), {"__name__": "__main__"})
+    return out.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +77,14 @@ def test_console_blocks(directory, name, least):
             command, _, shown = part.partition("\n")
             words = shlex.split(command)
             assert words[0] == "debandit"
-            printed = execute([sys.executable, "-m", *words], directory)
+            told = done(run(*words[1:], cwd=directory))
             if shown.strip():
-                assert printed.rstrip() == shown.rstrip()
+                assert told.rstrip() == shown.rstrip()
 
 
 def test_python_blocks(directory):
     for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
-        assert "corrected mean" in execute([sys.executable, "-c", block], directory)
+        assert "corrected mean" in printed(block, directory)
 
 
 @pytest.mark.parametrize(("name", "count"), [("datasets", 3), ("metrics", 1)])
@@ -86,7 +94,7 @@ def test_python_prints_what_is_shown(directory, name, count):
     blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
     assert len(blocks) == count
     for code, shown in blocks:
-        assert execute([sys.executable, "-c", code], directory).rstrip() == shown.rstrip()
+        assert printed(code, directory).rstrip() == shown.rstrip()
 
 
 def test_the_page_on_studies(directory):
@@ -95,8 +103,8 @@ def test_the_page_on_studies(directory):
     (file,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (directory / "my.toml").write_text(file.replace("= 1000", "= 10").replace("= 500", "= 10"))
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    printed = execute([sys.executable, "-c", code + "print(len(found.rows))"], directory)
-    assert int(printed) == 12 * 2 * (5 + 6 + 6 + 5 + 5)  # cells, arms, quantities of the five methods
+    rows = int(printed(code + "print(len(found.rows))", directory))
+    assert rows == 12 * 2 * (5 + 6 + 6 + 5 + 5)  # cells, arms, quantities of the five methods
     table = set(re.findall(r"`([a-z_]+)", page))
     assert {key for key in (*STUDY_KEYS, *CELL_KEYS) if key != "cell"} <= table
     columns = page[page.index("`setting, rule") :].partition("`.")[0].strip("`")
@@ -125,7 +133,7 @@ def test_the_page_on_accuracy():
 def test_make_targets():
     targets = re.findall(r"^make (\w+)", README, re.MULTILINE)
     assert targets == ["demo", "test"]
-    told = execute(["make", "--silent", "demo"], ROOT)
+    told = done(subprocess.run(["make", "--silent", "demo"], capture_output=True, text=True, cwd=ROOT, timeout=300))
     assert "91 got drug A and 9 got drug B" in told
     assert "debandit debias trial.csv" in told  # the next step
     assert re.search(r"^test:", (ROOT / "Makefile").read_text(), re.MULTILINE)  # it is what runs this

@@ -22,7 +22,7 @@ from debandit.theory import exact_counts, exact_two_arms
 
 @pytest.fixture(scope="module")
 def found():
-    return coverage_study(settings=12, experiments=1000, seed=3).run(progress="none")
+    return coverage_study(settings=8, experiments=1000, seed=3).run(progress="none")
 
 
 def below(arms):
@@ -60,7 +60,7 @@ def test_the_tables_have_every_family_rule_and_number_of_pulls(found, tmp_path):
     assert pq.read_table(tmp_path / "rows.parquet").num_rows == len(found.rows)
     with (tmp_path / "rows.csv").open() as file:
         assert next(csv.reader(file)) == list(FIELDS)
-    assert str(found).startswith("12 random settings of each family, 1,000 experiments in each, seed 3")
+    assert str(found).startswith("8 random settings of each family, 1,000 experiments in each, seed 3")
     assert {path.suffix for path in found.draw(tmp_path)} == {".svg", ".png", ".pdf"}
 
 

@@ -32,9 +32,9 @@ def above(share, bound, count):
 @pytest.mark.parametrize("rule", ["ucb", "epsilon_greedy(0.1)", "uniform", "thompson", "batched(thompson, size=20)"])
 def test_a_right_rule_is_not_refused_more_often_and_has_no_neighbours(rule):
     """At most 5 % are refused, and for at most 5 % of these a neighbour is named; docs/check.md has figures."""
-    refused, named, _ = shares(rule, rule, 200)
-    assert not above(refused, LEVEL, 200)
-    assert not above(named, LEVEL**2, 200)
+    refused, named, _ = shares(rule, rule, 80)
+    assert not above(refused, LEVEL, 80)
+    assert not above(named, LEVEL**2, 80)
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_a_right_rule_is_not_refused_more_often_and_has_no_neighbours(rule):
     ],
 )
 def test_control_a_nearly_right_rule_has_some(made, declared):
-    refused, named, right = shares(made, declared, 40)
-    assert above(named, LEVEL**2, 40)
+    refused, named, right = shares(made, declared, 16)
+    assert above(named, LEVEL**2, 16)
     assert right >= named / 2
     assert refused >= named
 
 
 @pytest.mark.parametrize("declared", ["ucb", "thompson", "etc(pulls=20)"])
 def test_random_choices_have_no_neighbour(declared):
-    refused, named, _ = shares("uniform", declared, 40)
+    refused, named, _ = shares("uniform", declared, 16)
     assert refused == 1
-    assert not above(named, LEVEL**2, 40)
+    assert not above(named, LEVEL**2, 16)

@@ -16,7 +16,7 @@ def test_monte_carlo_errors(policy):
     log = db.simulate(policy, world, horizon=150, runs=2, seed=3, paths=True).log(1)
     options = {"interval": "none", "world": "gaussian", "threads": 1}
     exact = db.debias(log, policy, runs=200_000, seed=999, **options).quoted_bias
-    found = [db.debias(log, policy, runs=1000, seed=seed, **options) for seed in range(200)]
+    found = [db.debias(log, policy, runs=1000, seed=seed, **options) for seed in range(120)]
     z = np.array([(result.quoted_bias - exact) / result.quoted_bias_se for result in found])
     room = 4.5 * np.sqrt(0.08 * 0.92 / len(found))
     assert ((np.abs(z) > 1.96).mean(axis=0) <= 0.08 + room).all()
@@ -27,8 +27,8 @@ def test_monte_carlo_errors(policy):
 def test_the_leader_s_mean(policy):
     """Its error over logs, in units of the naive RMSE: the corrected mean's is far off, the quoted one's is small."""
     truth = np.array([0.0, 0.2, 0.4])
-    runs = db.simulate(policy, db.worlds.Normal(truth, [1.0] * 3), horizon=100, runs=800, seed=11, paths=True)
-    results = db.debias_all([runs.log(i) for i in range(800)], policy, runs=500, interval="none")
+    runs = db.simulate(policy, db.worlds.Normal(truth, [1.0] * 3), horizon=100, runs=400, seed=11, paths=True)
+    results = db.debias_all([runs.log(i) for i in range(400)], policy, runs=500, interval="none")
     best = np.array([int(np.nanargmax(result.naive)) for result in results])
 
     def error(name):

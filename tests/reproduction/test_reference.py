@@ -58,8 +58,11 @@ def test_real_world_bias(key):
             assert np.abs(z_scores(runs.bias() - REFERENCE[key][name][0], runs.bias_se())).max() < Z
 
 
-def estimated_bias(key, world, declared, logs=1700, seed=32):
-    """Mean and standard error over simulated logs of the bias that `debias` estimates under the declared rule."""
+def estimated_bias(key, world, declared, logs=450, seed=32):
+    """Mean and standard error over simulated logs of the bias that `debias` estimates under the declared rule.
+
+    With errors of at most four times the reference's, because each log takes hundredths of a second.
+    """
     runs = db.simulate(POLICIES[key[0]], world_of(*key[1:]), horizon=100, runs=logs, seed=seed, paths=True)
     unseen = (0.0, 0.0)  # the reference gives arms without a reward the constant 0
     options = {"world": world, "runs": 100, "seed": seed, "unseen": unseen, "interval": "none"}
@@ -84,7 +87,7 @@ GATED = [
 def test_estimated_bias(key, quantity, world):
     mean, error = estimated_bias(key, world, POLICIES[key[0]])
     value, reference_error = REFERENCE[key][quantity]
-    assert (error < 2 * reference_error).all()
+    assert (error < 4 * reference_error).all()
     assert np.abs(z_scores(mean - value, error, reference_error)).max() < Z
 
 

@@ -26,7 +26,7 @@ QUANTITIES = {
 
 @pytest.fixture(scope="module", params=["table1", "table2"])
 def found(request):
-    return db.Study.shipped(request.param).with_settings(runs=200).run()
+    return db.Study.shipped(request.param).with_settings(runs=100).run()
 
 
 def test_everything_of_the_paper_is_shipped():
@@ -95,27 +95,29 @@ METHODS = {"naive": "MSE_naive", "gaussian": "MSE_MB", "efron": "MSE_EB", "ipw":
 @pytest.mark.parametrize("figure", FIGURES)
 def test_figures_agree_with_the_reference(figure):
     """All MSE rows but those of IPW and AIPW under Thompson sampling, whose means are not stable (REPRODUCTION.md)."""
-    study = db.Study.shipped(figure)
-    if figure == "figure4":  # whose errors stay below twice the reference's
+    study = db.Study.shipped(figure).with_settings(experiments=2500)  # errors stay below twice the reference's
+    if figure == "figure3":  # the first and the last horizon
+        few = [cell for cell in study.cells if cell.horizon in (25, 100)]
+        few = [dataclasses.replace(cell, methods=("naive", "gaussian", "efron")) for cell in few]
+        study = dataclasses.replace(study, cells=tuple(few))
+    else:
         study = study.with_settings(experiments=1500)
     rows = [row for row in study.run().rows if row["quantity"] == "mse"]
     compared, worst = 0, 0.0
     for row in rows:
         algorithm = FIGURES[figure][row["setting"].rpartition(", ")[0]]
-        if row["method"] in ("ipw", "aipw") and algorithm != "EG":
-            continue
         reward = row["setting"].rpartition(", ")[2].lower()
         value, error = (part[row["arm"] - 1] for part in MSE[algorithm, reward, row["horizon"], METHODS[row["method"]]])
         assert row["se"] < 2 * error
         worst = max(worst, abs(z_scores(row["value"] - value, row["se"], error)))
         compared += 1
-    assert compared == (2 * 2 * 4 * 3 * 2 if figure == "figure3" else 2 * 4 * 5 * 2)  # rules, rewards, T, methods, arms
+    assert compared == (2 * 2 * 2 * 3 * 2 if figure == "figure3" else 2 * 4 * 5 * 2)  # rules, rewards, T, methods, arms
     assert worst < Z
 
 
 def test_the_comparison_of_figures_can_fail():
     """Control: twice the exploration, and the rows of another horizon."""
-    study = db.Study.shipped("figure4")
+    study = db.Study.shipped("figure4").with_settings(experiments=1500)
     cell = dataclasses.replace(study.cells[7], policy=db.EpsilonGreedy(0.1))
     assert (cell.horizon, cell.world.name) == (100, "bernoulli")
     for horizon, cells in ((100, (cell,)), (75, (study.cells[7],))):
@@ -156,7 +158,7 @@ def test_theorem_2_tends_to_its_limit_not_to_the_bound():
     """Ber(.3) against .6: limit 1.116, bound 1.124 (REPRODUCTION.md). At m = 10,000 the mean knows the difference."""
     study = db.Study.shipped("theorem2")
     cells = [c for c in study.cells if c.label.startswith("Ber(0.3) against 0.6") and c.policy.pulls == 10_000]
-    found = dataclasses.replace(study, cells=tuple(cells)).with_settings(experiments=4000).run().rows
+    found = dataclasses.replace(study, cells=tuple(cells)).with_settings(experiments=2500).run().rows
     rows = {row["quantity"]: row for row in found}
     assert {row["arm"] for row in found} == {1}
     assert round(rows["limit"]["value"], 3) == 1.116

@@ -236,7 +236,7 @@ def test_the_grounds_are_those_of_the_docs():
 
 def test_rows_feed_frame_and_file(tmp_path):
     rows, frame = FOUND.rows(), FOUND.to_frame()
-    assert len(rows) == 2 * 12 + 4  # all but batched OLS, and four for the one difference
+    assert len(rows) == 2 * 12 + 5  # all but batched OLS, and five for the one difference
     assert list(frame) == list(rows[0])
     assert {row["method"] for row in rows} == {method.name for method in METHODS}
     FOUND.to_json(tmp_path / "c.json")

@@ -10,12 +10,18 @@ from catalogue import replayed
 
 import debandit as db
 from debandit.executors import processes
+from debandit.policies import as_policy
 from debandit.policies.history import History
 from debandit.replay import propensities
 
 FILE = Path(own_rules.__file__)
 NORMAL = db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])
 BERNOULLI = db.worlds.Bernoulli([0.3, 0.6])
+
+
+def optimist(c):
+    """From the file by its name, so that it is compiled once for all that is tested here."""
+    return as_policy(f"{FILE}:Optimist(c={c})")
 
 
 def same(one, two):
@@ -26,8 +32,8 @@ def same(one, two):
 @pytest.mark.parametrize("world", [NORMAL, BERNOULLI], ids=["normal", "bernoulli"])
 def test_a_score_by_hand_is_the_built_in_rule_bit_for_bit(world):
     options = {"horizon": 80, "runs": 3000, "seed": 4}
-    same(db.simulate(own_rules.Optimist(c=0.7), world, **options), db.simulate(db.UCB(c=0.7), world, **options))
-    other = db.simulate(own_rules.Optimist(c=0.8), world, **options)
+    same(db.simulate(optimist(0.7), world, **options), db.simulate(db.UCB(c=0.7), world, **options))
+    other = db.simulate(optimist(0.8), world, **options)
     assert not np.array_equal(other.pulls, db.simulate(db.UCB(c=0.7), world, **options).pulls)
 
 
@@ -44,7 +50,7 @@ def test_a_memory_of_its_own():
 
 
 def test_replay_of_a_rule_of_one_s_own():
-    for rule in (own_rules.Optimist(), own_rules.Repeater()):
+    for rule in (optimist(1.0), own_rules.Repeater()):
         runs = db.simulate(rule, BERNOULLI, horizon=50, runs=20, seed=4, paths=True)
         chances = replayed(rule, runs.path_arms, runs.path_rewards, 2)
         np.testing.assert_array_equal(np.argmax(chances, axis=-1), runs.path_arms)
@@ -73,25 +79,30 @@ def test_a_rule_that_fails_in_the_replay():
 
 def test_a_rule_of_one_s_own_debiases():
     runs = db.simulate(db.UCB(), BERNOULLI, horizon=50, runs=1, seed=4, paths=True)
-    ours, theirs = (db.debias(runs.log(0), rule, runs=2000, seed=1) for rule in (own_rules.Optimist(), db.UCB()))
+    ours, theirs = (db.debias(runs.log(0), rule, runs=2000, seed=1) for rule in (optimist(1.0), db.UCB()))
     np.testing.assert_array_equal(ours.bias, theirs.bias)
 
 
-def test_threads_processes_and_chunks_change_no_bit():
-    with processes(2) as executor:
-        for rule in (own_rules.Mixed(), own_rules.Repeater()):
-            options = {"horizon": 30, "runs": 3000, "seed": 4}
-            one = db.simulate(rule, NORMAL, threads=1, **options)
-            same(one, db.simulate(rule, NORMAL, threads=2, **options))
-            same(one, db.simulate(rule, NORMAL, executor=executor, **options))
+@pytest.fixture(scope="module")
+def elsewhere():
+    """A single process, for each compiles what it plays."""
+    with processes(1) as executor:
+        yield executor
 
 
-def test_from_a_file_by_name():
+@pytest.mark.parametrize("rule", [own_rules.Mixed(), own_rules.Repeater()], ids=lambda rule: rule.name)
+def test_threads_processes_and_chunks_change_no_bit(elsewhere, rule):
+    options = {"horizon": 30, "runs": 3000, "seed": 4}
+    one = db.simulate(rule, NORMAL, threads=1, **options)
+    same(one, db.simulate(rule, NORMAL, threads=2, **options))
+    same(one, db.simulate(rule, NORMAL, executor=elsewhere, **options))
+
+
+def test_from_a_file_by_name(elsewhere):
     options = {"horizon": 60, "runs": 2000, "seed": 4}
     by_name = db.simulate(f"{FILE}:Optimist(c=0.7)", NORMAL, **options)
     same(by_name, db.simulate(db.UCB(c=0.7), NORMAL, **options))
-    with processes(2) as executor:
-        same(by_name, db.simulate(f"{FILE}:Optimist(c=0.7)", NORMAL, executor=executor, **options))
+    same(by_name, db.simulate(f"{FILE}:Optimist(c=0.7)", NORMAL, executor=elsewhere, **options))
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,14 @@ FIRST, LAST, RANDOM = range(3)
 NO_ARM = -1  # in the rounds after the end of an experiment that stops itself
 
 
-class Drift(NamedTuple):
+class Cycle(NamedTuple):
     """Periods of rounds in which all arms are moved alike, in a cycle. The compiled loop knows nothing of it."""
 
     size: int  # rounds of a period
     means: Floats  # (P, W * K) the arms' means in each period of the cycle
 
     @property
-    def cycle(self) -> int:
+    def rounds(self) -> int:
         """The rounds of a whole cycle."""
         return self.size * len(self.means)
 
@@ -49,7 +49,7 @@ class WorldData(NamedTuple):
     sds: Floats  # (W * K,) of the normal part (normal and smoothed), or of all (residuals and uniform)
     pool: Floats  # values to draw from (empirical and smoothed) or to weigh (multiplier)
     pool_start: Ints  # (W * K + 1,), or of residuals (0,): all arms of all worlds draw from the same
-    drift: Drift | None = None  # the means above are then those over a whole cycle, and so are the variances
+    drift: Cycle | None = None  # the means above are then those over a whole cycle, and so are the variances
 
 
 class RuleData(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from debandit.checks import checked_seed, checked_whole
 from debandit.engine.conditions import Conditions
-from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Drift, Floats, Ints, Rounds, RuleData, WorldData
+from debandit.engine.data import BERNOULLI, EMPIRICAL, FIRST, NORMAL, Cycle, Floats, Ints, Rounds, RuleData, WorldData
 from debandit.engine.kernels import INDEX, KernelName, ObjectKernel
 from debandit.errors import InputError
 
@@ -200,8 +200,7 @@ def experiment_of(
     arm_count = len(data.means) // len(world_ids)
     horizon = checked_whole("horizon", horizon)
     enough_rounds(policy, arm_count, horizon)
-    if data.drift is not None:
-        _can_drift(policy, data.drift, horizon)
+    can_drift(policy, data.drift, horizon)
     return Experiment(policy, data, world_ids, arm_count, horizon, checked_seed(seed), purpose)
 
 
@@ -215,14 +214,16 @@ def fits(policy: Rule, world: Rewarding) -> None:
         )
 
 
-def _can_drift(policy: Rule, drift: Drift, horizon: int) -> None:
+def can_drift(policy: Rule, drift: Cycle | None, horizon: int) -> None:
     """The truth is that of whole cycles, and what the compiled loop cannot move must be drawn from chances."""
-    if horizon % drift.cycle:
+    if drift is None:
+        return
+    if horizon % drift.rounds:
         periods = f"{len(drift.means)} periods of {drift.size:,} rounds"
         raise InputError(
             f"{horizon:,} rounds are not whole cycles of the world's effects: these are {periods}",
             where="horizon",
-            remedy=f"Take a multiple of {drift.cycle:,}, or give an effect for each period of the experiment.",
+            remedy=f"Take a multiple of {drift.rounds:,}, or give an effect for each period of the experiment.",
         )
     if not policy.says_chances:
         raise InputError(

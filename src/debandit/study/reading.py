@@ -14,7 +14,7 @@ from debandit.checks import MOST_RUNS, checked_seed, checked_whole, did_you_mean
 from debandit.errors import InputError, quoted, shorten
 from debandit.plots import KINDS
 from debandit.policies import as_policy
-from debandit.simulation import enough_rounds, fits
+from debandit.simulation import can_drift, enough_rounds, fits
 from debandit.study.cell import HORIZON, Cell
 from debandit.study.keys import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
 from debandit.study.methods import check_method
@@ -143,6 +143,7 @@ class _Reader:
         )
         self._try(lambda: fits(policy, world), i, "world")
         self._try(lambda: enough_rounds(policy, world.arm_count, draft.horizon), i, "horizon")
+        self._try(lambda: can_drift(policy, world.data().drift, draft.horizon), i, "world")
         methods = [self._try(partial(check_method, m, draft, ""), i, "methods") for m in draft.methods]
         if None in methods:
             return None

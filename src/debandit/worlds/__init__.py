@@ -1,4 +1,4 @@
-"""Worlds: where simulated rewards come from. The lists of them are at the ends of `drifting` and `fitted`."""
+"""Worlds: where simulated rewards come from. `laws`, `drifting` and `fitted` end with the list of what they have."""
 
 from debandit.settings import Unseen
 from debandit.worlds.drifting import GIVEN, Drifting, as_world

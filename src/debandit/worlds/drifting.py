@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from debandit import spec
 from debandit.checks import LARGEST, checked_whole
-from debandit.engine.data import BERNOULLI, EMPIRICAL, SMOOTHED, Drift, Floats, WorldData
+from debandit.engine.data import BERNOULLI, EMPIRICAL, SMOOTHED, Cycle, Floats, WorldData
 from debandit.errors import InputError, shorten
-from debandit.special import expit, logit
 from debandit.worlds.laws import LAWS, World
 
 
@@ -30,7 +29,7 @@ class Drifting(World):
         self.effects, self.size = _effects(effects), checked_whole("size", size, where=f"world {self.name}")
         self.binary, means = self.world.binary, self.world.means
         added = self.effects.reshape(-1, *[1] * means.ndim)
-        self._means: Floats = np.asarray(expit(logit(means) + added)) if self.binary else means + added
+        self._means: Floats = _moved_odds(means, added) if self.binary else means + added
         self.means = self._means.mean(axis=0)
         self.variances = self.means * (1 - self.means) if self.binary else self.world.variances + self.effects.var()
         if self.world.support is not None:
@@ -52,8 +51,15 @@ class Drifting(World):
             means=self.means.ravel(),
             variances=self.variances.ravel(),
             pool=pool,
-            drift=Drift(self.size, self._means.reshape(len(self.effects), -1)),
+            drift=Cycle(self.size, self._means.reshape(len(self.effects), -1)),
         )
+
+
+def _moved_odds(means: Floats, added: Floats) -> Floats:
+    """The probabilities, with something added to their log-odds."""
+    from debandit.special import expit, logit
+
+    return np.asarray(expit(logit(means) + added))
 
 
 def _effects(effects: ArrayLike) -> Floats:
