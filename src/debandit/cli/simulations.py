@@ -133,9 +133,9 @@ def presets(name: str | None) -> None:
 )
 @click.option(
     "--population",
-    type=click.Choice(["small", "long", "equal", "web", "web-equal", "web-ucb"]),
-    help="For coverage: 60 to 300 rounds, up to 5,000, equal arms, or 20,000 users and more, also with equal arms or "
-    "under UCB.  [default: small]",
+    type=click.Choice(["small", "long", "equal", "web", "web-equal", "web-ucb", "web-drift"]),
+    help="For coverage: 60 to 300 rounds, up to 5,000, equal arms, or 20,000 users and more, also with equal arms, "
+    "under UCB, or on days that move all arms.  [default: small]",
 )
 @click.option("--level", type=click.Choice(["0.8", "0.9", "0.95", "0.99"]), help="For coverage.  [default: 0.95]")
 @click.option(

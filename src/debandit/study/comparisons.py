@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
+from debandit.estimators.batchwise import cells_of_runs
 from debandit.intervals import (
     ARM,
     WINNER,
@@ -21,6 +22,7 @@ from debandit.intervals import (
     two_part_difference,
     welch,
 )
+from debandit.periods import Weighted
 from debandit.simulation import Runs
 from debandit.study.population import family_of
 
@@ -29,6 +31,7 @@ SIGNIFICANT = 0.05
 LEVELS = (0.8, 0.9, 0.99)  # the others that are measured
 ARM_MEAN, DIFFERENCE, BEST, LIFT = "arm", "difference", "best - second", "lift"
 MEAN, PLAIN, TEST = "winner", "winner, plain tails", "p-value"
+ADJUSTED = "period-weighted"  # the limits of `adjusted` means and differences
 INTERVALS = {"binary": "binary", "zero-inflated": "two-part"}  # of these families; others have pooled-t
 _KINDS = {
     DIFFERENCE: ("pooled-t", "binary", "two-part", "welch"),
@@ -70,6 +73,9 @@ COMPARISONS = tuple(
     for level, kinds in {LEVEL: _KINDS, **dict.fromkeys(LEVELS, _AT_LEVELS)}.items()
     for kind, intervals in kinds.items()
     for interval in intervals
+)
+WEIGHTED_BY_PERIODS = tuple(
+    str(Asked(kind, ADJUSTED, level)) for level in (LEVEL, *LEVELS) for kind in (ARM_MEAN, DIFFERENCE)
 )
 _samples: WeakKeyDictionary[Runs, Sample] = WeakKeyDictionary()  # many methods look at the same experiments
 
@@ -117,6 +123,28 @@ def measure_comparison(method: str, experiments: Runs) -> dict[str, Floats]:
     found = np.full(experiments.pulls.shape, np.nan)
     found[:, : limits.low.shape[1]] = covered(limits, truth)
     return {"coverage": found}
+
+
+def measure_adjusted(method: str, experiments: Runs) -> dict[str, Floats]:
+    """Whether the limits of period-weighted means, or of their differences to the first arm, cover the truth."""
+    asked, truths = Asked.of(method), experiments.world.means
+    first, tail = np.zeros(len(truths), np.int64), (1 - asked.level) / 2
+    found = [Weighted(cells, experiments.binary) for cells in cells_of_runs(experiments, None, asked.interval)]
+    of_arms = asked.kind == ARM_MEAN
+    told = [each.estimate(tail) if of_arms else each.differences(first, tail) for each in found]
+    limits = Limits(*(np.stack([getattr(each, side) for each in told]) for side in ("low", "high")))
+    return judged(limits, truths if of_arms else truths - truths[0], closed_limits(asked, experiments))
+
+
+def judged(limits: Limits, truths: Floats, closed: Limits) -> dict[str, Floats]:
+    """Whether the limits cover the truth, and their width beside that in closed form, where both are bounded."""
+    width, plain = limits.high - limits.low, closed.high - closed.low
+    bounded = np.isfinite(width) & np.isfinite(plain) & (plain > 0)
+    return {
+        "coverage": covered(limits, truths),
+        "width": np.where(bounded, width, np.nan),
+        "plain_width": np.where(bounded, plain, np.nan),
+    }
 
 
 def closed_limits(asked: Asked, experiments: Runs) -> Limits:

@@ -14,6 +14,7 @@ from debandit.intervals import Sample, Sums, pooled_t
 from debandit.simulation import simulate
 from debandit.study.cell import Cell
 from debandit.study.comparisons import (
+    ADJUSTED,
     ARM_MEAN,
     BEST,
     DIFFERENCE,
@@ -24,6 +25,7 @@ from debandit.study.comparisons import (
     LIFT,
     MEAN,
     TEST,
+    WEIGHTED_BY_PERIODS,
     Asked,
     comparisons,
 )
@@ -50,6 +52,7 @@ from debandit.study.printed import INSIDE, KINDS, OPTIONS, printed_methods
 from debandit.study.rows import StudyRows
 from debandit.study.shares import Arms, bounds, columns_of
 from debandit.tables import Column, Row
+from debandit.worlds import Drifting
 
 FAMILIES = (*CONTINUOUS, "long-lognormal", "zero-inflated", "binary")
 SPECIAL = {"binary": "binary", "two-part": "zero-inflated"}  # intervals for the rewards of one family
@@ -59,6 +62,7 @@ MEASURED = {
     "web": (ARM_MEAN, DIFFERENCE, LIFT, MEAN),
     "web-equal": (TEST,),
     "web-ucb": (ARM_MEAN, DIFFERENCE, LIFT, MEAN, TEST),
+    "web-drift": (ARM_MEAN, DIFFERENCE),
 }
 REWARDS = {"on a scale": CONTINUOUS, "with many zeros": ("zero-inflated",), "0/1": ("binary",)}
 # what limits are for, in words, and the textbook's
@@ -195,7 +199,7 @@ class Coverage(MeasuredRows):
         for kind, (_, usual) in QUANTITIES.items():
             for rewards, families in REWARDS.items():
                 textbook = self.arms_of(kind, usual, *families)
-                for interval in (INTERVALS.get(families[0], "pooled-t"), *OPTIONS):
+                for interval in (INTERVALS.get(families[0], "pooled-t"), *OPTIONS, ADJUSTED):
                     arms = self.arms_of(kind, interval, *families)
                     if len(arms.values):
                         yield rewards, Asked(kind, interval), arms, textbook
@@ -209,7 +213,7 @@ class Coverage(MeasuredRows):
         """Mean coverage, and the share of the cases that are covered too seldom."""
         points = {}
         for rewards, asked, ours, textbook in self._in_short():
-            name = asked.interval if asked.interval in OPTIONS else "in closed form"
+            name = asked.interval if asked.interval in (*OPTIONS, ADJUSTED) else "in closed form"
             points[rewards, asked.kind, name] = ours
             points[rewards, asked.kind, "the textbook's"] = textbook
         for (rewards, kind, method), arms in points.items():
@@ -321,6 +325,8 @@ def coverage_study(
     for setting in drawn:
         family = family_of(str(setting.world))
         methods = _intervals(family, level)
+        if isinstance(setting.world, Drifting):
+            methods += tuple(method for method in WEIGHTED_BY_PERIODS if Asked.of(method).level == level)
         if interval:
             methods += printed_methods(interval, family, level, MEASURED.get(scale, KINDS))
         cells.append(Cell(*setting, methods, experiments, runs))

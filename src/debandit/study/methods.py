@@ -14,7 +14,14 @@ from debandit.intervals import Sample, binary, moderated_t, pooled_t, two_part, 
 from debandit.policies import ExploreThenCommit
 from debandit.simulation import Runs
 from debandit.study import rivals
-from debandit.study.comparisons import COMPARISONS, LEVEL, measure_comparison, sample_of
+from debandit.study.comparisons import (
+    COMPARISONS,
+    LEVEL,
+    WEIGHTED_BY_PERIODS,
+    measure_adjusted,
+    measure_comparison,
+    sample_of,
+)
 from debandit.study.rivals import FOUND, RIVALS
 from debandit.study.rivals import WEIGHTED as WEIGHTED
 from debandit.worlds import FITTED, Empirical, Normal, as_bootstrap
@@ -33,7 +40,7 @@ LIMITS: dict[str, Callable[[Sample], tuple[Floats, Floats]]] = {
 }
 THEOREMS = ("theorem1", "theorem2")
 DEFAULT, CORRECTED = "auto", "corrected"  # the second is what `compare` calls the first
-WITHOUT_RUNS = (*rivals.WITHOUT_RUNS, *THEOREMS, *LIMITS, *COMPARISONS)  # methods that simulate nothing
+WITHOUT_RUNS = (*rivals.WITHOUT_RUNS, *THEOREMS, *LIMITS, *COMPARISONS, *WEIGHTED_BY_PERIODS)  # that simulate nothing
 
 
 def known_methods() -> str:
@@ -71,6 +78,8 @@ def measure(method: str, experiments: Runs, cell: "Cell", seed: int, threads: in
         return measure_interval(method, experiments)
     if method in COMPARISONS:
         return measure_comparison(method, experiments)
+    if method in WEIGHTED_BY_PERIODS:
+        return measure_adjusted(method, experiments)
     bias = estimated_biases(experiments, world=method, runs=cell.runs, seed=seed, unseen=cell.unseen, threads=threads)
     return {"estimate": experiments.means - bias, "estimated_bias": bias}
 

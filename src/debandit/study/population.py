@@ -7,9 +7,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from debandit.engine.data import Floats, WorldData
-from debandit.policies import UCB, Batched, BetaThompson, EpsilonGreedy, ExploreThenCommit, Policy, ThompsonSampling
+from debandit.policies import (
+    UCB,
+    Batched,
+    BetaThompson,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    Floor,
+    Policy,
+    ThompsonSampling,
+)
 from debandit.special import ndtri, stdtrit
-from debandit.worlds import Bernoulli, Empirical, Normal, World
+from debandit.worlds import Bernoulli, Drifting, Empirical, Normal, World
 from debandit.worlds.laws import Pool
 
 CONTINUOUS = ("normal", "t5", "exponential", "lognormal")
@@ -37,6 +46,9 @@ OTHER_SCALES = {
     "web-equal": "As on the web, but all arms are equal, and only the p-value of the last arm against the first is "
     "measured.",
     "web-ucb": "As on the web, but under UCB that learns after each batch, in which it pulls one arm.",
+    "web-drift": "As on the web, but in 14, 28 or 42 batches, which are the days of whole weeks, with a floor: each arm "
+    "has at least 2, 5 or 10 % of the users. Each day of the week moves the log-odds of all arms by a normal number of "
+    "its own, with the standard deviation 0.3. The truth is the mean over all days.",
 }
 _TABLE = 20_000  # quantiles that stand for a law
 
@@ -60,12 +72,16 @@ class Web(NamedTuple):
 
     rule: Policy
     lifts: tuple[float, ...]
+    batches: tuple[int, ...] = (10, 14, 20, 28, 50)
+    floors: tuple[float, ...] = ()
+    weekly: float = 0.0  # standard deviation of the effects of the days of the week
 
 
 WEB = {
     "web": Web(BETA, (0.0, 0.05, 0.1, 0.2)),
     "web-equal": Web(BETA, (0.0,)),
     "web-ucb": Web(UCB(), (0.0, 0.05, 0.1, 0.2)),
+    "web-drift": Web(BETA, (0.0, 0.05, 0.1, 0.2), batches=(14, 28, 42), floors=(0.02, 0.05, 0.1), weekly=0.3),
 }
 
 
@@ -102,16 +118,21 @@ def web(count: int, seed: int, site: Web = WEB["web"]) -> Iterator[Setting]:
     random = np.random.default_rng([seed, len(FAMILIES)])
     for i in range(count):
         arms, lift = (2, 3, 5)[i % 3], site.lifts[i // 3 % len(site.lifts)]
-        batches, users = int(random.choice([10, 14, 20, 28, 50])), int(random.integers(20_000, 100_001))
+        batches, users = int(random.choice(site.batches)), int(random.integers(20_000, 100_001))
         size, lowest = users // batches, random.uniform(0.01, 0.1 / (1 + lift))
         label = f"web {i + 1}: {arms} arms, {batches} batches of {size} users"
-        world = Bernoulli(lowest * (1 + lift * np.arange(arms) / (arms - 1)))
-        yield Setting(label, Batched(site.rule, size=size), world, size * batches)
+        world: World = Bernoulli(lowest * (1 + lift * np.arange(arms) / (arms - 1)))
+        policy: Policy = Batched(site.rule, size=size)
+        if site.floors:
+            policy = Floor(policy, probability=float(random.choice(site.floors)))
+        if site.weekly:
+            world = Drifting(world, random.normal(0, site.weekly, 7), size)
+        yield Setting(label, policy, world, size * batches)
 
 
 def family_of(world: str) -> str:
-    """The family of a world as rows have it."""
-    name = world.partition("(")[0]
+    """The family of a world as rows have it; drift does not change it."""
+    name = world.removeprefix(f"{Drifting.name}(").partition("(")[0]
     return "binary" if name == Bernoulli.name else name
 
 

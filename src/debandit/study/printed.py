@@ -27,6 +27,7 @@ from debandit.study.comparisons import (
     closed_limits,
     covered,
     found_by_test,
+    judged,
 )
 
 if TYPE_CHECKING:
@@ -67,15 +68,15 @@ def measure_printed(method: str, experiments: Runs, cell: "Cell", seed: int, thr
     closed = closed_limits(asked, experiments)
     if asked.kind == MEAN:
         best = Limits(*(limit[leads][:, None] for limit in _stacked([each.compared.winner for each in said])))
-        found = _measured(best, truths[leads.argmax(axis=1)][:, None], closed)
+        found = judged(best, truths[leads.argmax(axis=1)][:, None], closed)
         return {
             name: np.pad(each, ((0, 0), (0, len(truths) - 1)), constant_values=np.nan) for name, each in found.items()
         }
     if asked.kind == ARM_MEAN:
-        return _measured(of_arms, truths, closed)
+        return judged(of_arms, truths, closed)
     if asked.kind == LIFT:
-        return _measured(_stacked([each.compared.lift for each in said]), truths / truths[0] - 1, closed)
-    return _measured(_stacked([each.compared.difference for each in said]), truths - truths[0], closed)
+        return judged(_stacked([each.compared.lift for each in said]), truths / truths[0] - 1, closed)
+    return judged(_stacked([each.compared.difference for each in said]), truths - truths[0], closed)
 
 
 def _inferences(asked: Asked, experiments: Runs, cell: "Cell", seed: int, threads: int | None) -> list[Inference]:
@@ -114,14 +115,3 @@ def _options(experiments: Runs, cell: "Cell", seed: int, threads: int | None) ->
 def _stacked(several: Sequence[Interval | Limits]) -> Limits:
     """Limits of shape (experiments, arms)."""
     return Limits(np.stack([each.low for each in several]), np.stack([each.high for each in several]))
-
-
-def _measured(limits: Limits, truths: Floats, closed: Limits) -> dict[str, Floats]:
-    """Whether the limits cover the truth, and their width beside that in closed form, where both are bounded."""
-    width, plain = limits.high - limits.low, closed.high - closed.low
-    bounded = np.isfinite(width) & np.isfinite(plain) & (plain > 0)
-    return {
-        "coverage": covered(limits, truths),
-        "width": np.where(bounded, width, np.nan),
-        "plain_width": np.where(bounded, plain, np.nan),
-    }
