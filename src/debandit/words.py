@@ -1,6 +1,7 @@
 """The printed answer: every sentence and table that people read about a result."""
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from debandit.settings import absence_notes
 from debandit.tables import Column, decimals_for, limits_text, number, render
 
 if TYPE_CHECKING:
+    from debandit.periods import Adjusted
     from debandit.result import Debiased, Differences
 
 _ARM = (
@@ -42,6 +44,12 @@ _OF_PERIODS = (
     "They are the means over all batches as they were, and no drift biases them as long as every arm is sure of pulls",
     "in every batch. Take them if days or campaigns moved all arms; without drift they only scatter more.",
 )
+# docs/coverage.md, web experiments that drift: average coverage of 95 % intervals of means and of differences
+_PERIODS_MEASURED = (
+    "for 20,000 to 100,000 users with 2 to 5 arms in 14 to 42 batches that drift, 0/1 rewards, under Thompson sampling "
+    "with a floor: XX.X ± 0.X % of means, XX.X ± 0.X % of differences"
+)
+_PERIODS_RULE = {"floor", "batched", "beta_thompson"}
 _SEEN = 0.005  # p-value of a drift that is worth a word
 _UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
 
@@ -168,7 +176,25 @@ def _adjusted_lines(result: "Debiased") -> list[str]:
         if count and result.pulls[result.labels.index(label)]
     ]
     title = " ".join([*drifts, "Period-weighted means, in which each batch counts by its users:"])
-    return [title, "", render(rows, columns, _decimals(result)), "", *_OF_PERIODS, *map(printable, filled), ""]
+    said = [*_OF_PERIODS, *map(printable, filled), _known_of_periods(result, adjusted)]
+    return [title, "", render(rows, columns, _decimals(result)), "", *said, ""]
+
+
+def _known_of_periods(result: "Debiased", adjusted: "Adjusted") -> str:
+    """What was measured of the limits of period-weighted means in such experiments."""
+    settings = result.settings
+    alike = (
+        settings.binary
+        and set(re.findall(r"(\w+)\(", settings.policy)) == _PERIODS_RULE
+        and len(result.labels) <= 5
+        and 20_000 <= settings.horizon <= 100_000
+        and 14 <= adjusted.batches <= 42
+        and not adjusted.filled.any()
+        and result.pulls.min() >= 0.02 * settings.horizon
+    )
+    at = "" if settings.level == 0.95 else " at 95 %"
+    where = "measured" if alike else "not measured in such experiments, but"
+    return f"The coverage of these intervals was {where}{at} {_PERIODS_MEASURED}."
 
 
 def _best_minus_second(result: "Debiased", differences: "Differences", best: int) -> list[str]:

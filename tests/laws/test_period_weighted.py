@@ -8,6 +8,8 @@ import pytest
 
 import debandit as db
 from debandit.estimators import batch_weighted
+from debandit.study.comparisons import measure_adjusted
+from debandit.study.methods import measure_interval
 
 Z = 4.5
 RULES = ("thompson", "ucb", "epsilon_greedy(epsilon=0.2)", "softmax(temperature=0.2)", "beta_thompson")
@@ -31,3 +33,15 @@ def test_exactly_unbiased(rule, drifts):
     assert np.isfinite(found).all()
     assert (z(found) < Z).all()
     assert z(runs.means).max() > 1.5 * Z
+
+
+def test_limits_cover_in_spite_of_weekends():
+    """Means and differences, of web-like 0/1 rewards. The control: limits of plain means do not."""
+    world = "drifting(bernoulli([0.05, 0.06]), effects=[0, 0, 0, 0, 0, 0.8, 0.8], size=1000)"
+    policy = "floor(batched(beta_thompson, size=1000), probability=0.1)"
+    runs = db.simulate(policy, world, horizon=7000, runs=400, seed=16, paths=True)
+    least = 0.95 - Z * np.sqrt(0.05 * 0.95 / 400)
+    arms, differences = (measure_adjusted(f"{kind}: period-weighted", runs)["coverage"] for kind in ("arm", "difference"))
+    assert (arms.mean(axis=0) > least).all()
+    assert differences[:, 1].mean() > least
+    assert measure_interval("binary", runs)["coverage"].mean(axis=0).min() < least

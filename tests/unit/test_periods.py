@@ -161,3 +161,20 @@ def test_check_says_which_kind(log):
     assert "all arms move together" in str(fit)
     assert "--adjust batches" in fit.warnings[0]
     assert fit.fits
+
+
+FLOORED = "floor(batched(beta_thompson, size=1500), probability=0.1)"
+
+
+def test_what_was_measured_of_the_limits_is_said():
+    """Of experiments like those that were, under the same rule; of all others that it was not."""
+    world = "drifting(bernoulli([0.05, 0.06]), effects=[0, 0, 0, 0, 0, 0.6, 0.6], size=1500)"
+    log = db.simulate(FLOORED, world, horizon=21_000, runs=1, seed=4, paths=True).log(0)
+    options = {"runs": 64, "interval": "none", "adjust": "batches"}
+    measured = "The coverage of these intervals was measured for 20,000 to 100,000 users"
+    assert measured in str(db.debias(log, FLOORED, **options))
+    assert "was measured at 95 % for 20,000" in str(db.debias(log, FLOORED, level=0.9, **options))
+    for rule in ("batched(beta_thompson, size=1500)", FLOORED.replace("beta_thompson", "thompson")):
+        assert "was not measured in such experiments, but for" in str(db.debias(log, rule, force=True, **options))
+    short = db.ExperimentLog(log.rounds.arms[:10_500] + 1, log.rounds.rewards[:10_500], labels=log.labels)
+    assert "was not measured in such experiments" in str(db.debias(short, FLOORED, **options))

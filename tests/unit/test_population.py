@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import debandit as db
+from debandit.periods import cells_of_paths
 from debandit.study.coverage import coverage_study
 from debandit.study.population import CONTINUOUS, EQUAL, FAMILIES, LONG, RULES, WEB, family_of, population, web
 
@@ -83,3 +84,21 @@ def test_other_web_experiments():
         assert setting.policy.core == db.BetaThompson()
     assert all(setting.policy.core == db.UCB() for setting in ucb)
     assert [setting.label for setting in ucb] == [setting.label for setting in web(4, 5)]
+
+
+def test_web_experiments_that_drift():
+    """Whole weeks of days that move all arms, and pulls of every arm on each of them."""
+    settings = list(web(12, 5, WEB["web-drift"]))
+    for setting in settings:
+        days, size = setting.horizon // setting.policy.policy.size, setting.world.size
+        assert days in (14, 28, 42)
+        assert setting.horizon == days * size
+        assert len(setting.world.effects) == 7
+        assert 0.02 <= setting.policy.probability <= 0.1
+        runs = db.simulate(setting.policy, setting.world, horizon=setting.horizon, runs=1, seed=1, paths=True)
+        (cells,) = cells_of_paths(*runs.paths(), [size] * days, setting.world.arm_count)
+        assert cells.pulls.all()
+    assert {family_of(str(setting.world)) for setting in settings} == {"binary"}
+    lifts = [setting.world.world.means[-1] / setting.world.world.means[0] - 1 for setting in settings]
+    np.testing.assert_allclose(lifts[::3], [0, 0.05, 0.1, 0.2], atol=1e-12)
+    assert abs(np.std([setting.world.effects for setting in settings]) - 0.3) < 4.5 * 0.3 / np.sqrt(2 * 84)

@@ -8,7 +8,7 @@ import pytest
 import debandit as db
 from debandit.policies import as_policy
 from debandit.study.cell import Cell, Chunk, run_chunk
-from debandit.study.comparisons import Asked, closed_limits, measure_comparison
+from debandit.study.comparisons import Asked, closed_limits, measure_adjusted, measure_comparison
 from debandit.study.coverage import coverage_study
 from debandit.study.methods import measure_interval
 from debandit.study.printed import is_printed, measure_printed, printed_methods
@@ -100,3 +100,34 @@ def test_of_large_batches_only_counts_are_looked_at():
     tests = dataclasses.replace(cell, methods=("p-value: simulated",))
     rejected = measure_printed("p-value: simulated", experiments, tests, 3, 1)["power"]
     np.testing.assert_array_equal(np.isnan(rejected), [[True, True, False]] * 3)
+
+
+def test_limits_of_period_weighted_means_are_those_of_debias():
+    """Of means and of differences, judged by the means over all days, at any level."""
+    world = db.worlds.Drifting(db.worlds.Bernoulli([0.3, 0.4]), [0.0, 0.5], 50)
+    policy = as_policy("floor(batched(beta_thompson, size=50), probability=0.2)")
+    experiments = db.simulate(policy, world, horizon=200, runs=20, seed=1, paths=True)
+    logs = [experiments.log(i) for i in range(20)]
+    results = db.debias_all(logs, policy, runs=2, interval="none", control="1", adjust="batches", level=0.8, force=True)
+    said = [result.adjusted for result in results]
+    arm, pair = (measure_adjusted(f"{kind}: period-weighted, 80 %", experiments) for kind in ("arm", "difference"))
+    truth = world.means
+    covered = [(each.low <= truth) & (truth <= each.high) for each in said]
+    np.testing.assert_array_equal(arm["coverage"], covered)
+    np.testing.assert_allclose(arm["width"], [each.high - each.low for each in said])
+    apart = truth[1] - truth[0]
+    covered = [each.difference_low[1] <= apart <= each.difference_high[1] for each in said]
+    np.testing.assert_array_equal(pair["coverage"][:, 1], covered)
+    assert np.isnan(pair["coverage"][:, 0]).all()
+    assert 0 < np.mean(covered) < 1  # or the comparison would say nothing
+
+
+def test_period_weighted_limits_in_a_study_of_coverage():
+    """They are made where days move the arms, nowhere else; threads change no bit."""
+    drifts, steady = (coverage_study(settings=1, experiments=2, seed=3, scale=name) for name in ("web-drift", "web"))
+    assert {"arm: period-weighted", "difference: period-weighted"} <= set(drifts.cells[0].methods)
+    assert not any("period" in method for method in steady.cells[0].methods)
+    first, again = (drifts.run(threads=threads, progress="none") for threads in (1, 2))
+    assert repr(first.rows) == repr(again.rows)
+    assert "period-weighted" in [row["intervals"] for row in first.in_short().rows]
+    assert {row["method"] for row in first.averages()} == {"in closed form", "period-weighted", "the textbook's"}

@@ -44,10 +44,17 @@ def test_figures_are_those_of_compare(world):
         np.testing.assert_allclose(np.array(FOUND[method](given))[:, known], theirs[:, known], rtol=1e-9)
 
 
+DIFFERENCES = {
+    "naive_difference": "naive",
+    "batched_ols": "batched_ols",
+    "batch_weighted_difference": "batch_weighted",
+}
+
+
 def test_differences_are_those_of_compare():
     given = task(CELL, seed=6)
     compared = [db.compare(given.experiments.log(i), BATCHED, runs=50, control="1", seed=6).rows() for i in range(12)]
-    for method, name in (("naive_difference", "naive"), ("batched_ols", "batched_ols")):
+    for method, name in DIFFERENCES.items():
         ours, theirs = np.array(FOUND[method](given)), compared_rows(compared, name, "difference")
         assert np.isnan(ours[0, :, 0]).all()  # the control itself
         parts = [0, 2, 3] if name == "naive" else [0, 1, 2, 3]  # the study leaves out the se of Welch's
@@ -155,8 +162,9 @@ def test_rows_have_coverage_and_rmse():
 
 
 def test_names_are_those_of_compare():
-    """All but those that are worlds of a study; the naive difference has a name of its own."""
-    assert set(FOUND) - {"naive_difference"} == {method.name for method in METHODS} - {"corrected", "gaussian"}
+    """All but those that are worlds of a study; a difference of means that `compare` has too has its own name."""
+    own = {method for method, name in DIFFERENCES.items() if method != name}
+    assert set(FOUND) - own == {method.name for method in METHODS} - {"corrected", "gaussian"}
     assert check_method("corrected", CELL, "") == "auto"
     assert {"quoted", "rao_blackwell"} < set(RIVALS)
 
@@ -168,6 +176,7 @@ def test_names_are_those_of_compare():
         ("rao_blackwell", {}, "without randomness"),
         ("batch_weighted", {"policy": db.UCB()}, "needs a rule with batches"),
         ("batched_ols", {"policy": db.UCB()}, "needs a rule with batches"),
+        ("batch_weighted_difference", {"policy": db.UCB()}, "needs a rule with batches"),
         ("confidence_sequence", {}, "0/1 or uniform rewards"),
         ("quotd", {}, "no bootstrap world"),
     ],
@@ -262,7 +271,7 @@ def test_the_setting_of_hadad_runs_and_is_drawn(tmp_path):
     around = study.cells[0].policy.conditions(3, 1000)
     assert around.ends.tolist() == list(range(100, 1001, 100))
     found = study.run(tmp_path)
-    assert {row["method"] for row in found.rows} == {"auto", "gaussian", *FOUND} - {"rao_blackwell"}
+    assert {row["method"] for row in found.rows} == {"auto", "gaussian", *FOUND} - {"rao_blackwell", "batch_weighted_difference"}
     svg, *_ = found.draw(tmp_path)
     text = svg.read_text()
     assert all(words in text for words in ("AW-AIPW, two-point", "Means [0.9, 1, 1.1]", "line at 95 %", "arm 3"))
