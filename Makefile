@@ -36,13 +36,14 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/reading.py
 
-# the pages on the paper's tables, on accuracy, on coverage and on Hadad et al.'s setting, from the studies' own output,
+# the pages on the paper's tables, on accuracy, on coverage, on Hadad et al.'s setting and on weekends, from the studies' own output,
 # and other figures: it takes hours, and goes on where it was stopped
 docs: .venv/installed
 	$(BIN)/python docs/reproduce.py
 	$(BIN)/python docs/measure_accuracy.py debandit-out/docs/accuracy
 	$(BIN)/python docs/measure_coverage.py debandit-out/docs/coverage
 	$(BIN)/python docs/measure_hadad.py debandit-out/docs/hadad
+	$(BIN)/python docs/measure_drift.py debandit-out/docs/weekends
 	$(BIN)/python docs/draw_figures.py
 
 clean:

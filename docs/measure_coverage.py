@@ -1,4 +1,4 @@
-"""Writes coverage.md and its figure beside this file: `study coverage` of five populations, and two arms exactly."""
+"""Writes coverage.md and its figure beside this file: `study coverage` of seven populations, and two arms exactly."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from debandit.engine.data import Floats
 from debandit.files import write_whole
 from debandit.plots import draw, save
-from debandit.study.comparisons import ARM_MEAN, DIFFERENCE, LEVELS, LIFT, MEAN, PLAIN, TEST
+from debandit.study.comparisons import ADJUSTED, ARM_MEAN, DIFFERENCE, LEVELS, LIFT, MEAN, PLAIN, TEST
 from debandit.study.coverage import QUANTITIES, Coverage, coverage_of_sums, coverage_study
 from debandit.study.enumeration import ENUMERATED, GRID, exact_minimum
 from debandit.study.measured import average_row
@@ -29,6 +29,7 @@ STUDIES = {
     | {"settings": 12, "experiments": 200, "runs": 50, "seed": 82011},
     "web-ucb": {"scale": "web-ucb", "interval": "simulated"}
     | {"settings": 24, "experiments": 60, "runs": 50, "seed": 82012},
+    "web-drift": {"scale": "web-drift", "settings": 24, "experiments": 200, "seed": 82013},
     "equal": {"scale": "equal", "interval": "simulated", "settings": 4, "experiments": 400, "runs": 50, "seed": 60121},
     "small-printed": {"interval": "auto", "settings": 8, "experiments": 200, "runs": 500, "seed": 60122},
     **{f"level-{level}": {"level": level, "settings": 25, "experiments": 2000, "seed": 60118} for level in LEVELS},
@@ -58,6 +59,7 @@ SECTIONS = {  # title, study and tables of what comes further down
     "Web experiments": ("web", ("In short", "By family", "Differences, lift and the winner")),
     "Web experiments with equal arms": ("web-equal", ("Tests at 5 %",)),
     "Web experiments under UCB": ("web-ucb", ("In short", "Differences, lift and the winner", "Tests at 5 %")),
+    "Web experiments that drift": ("web-drift", ("In short", "By family", "Differences, lift and the winner")),
     "Equal arms": ("equal", ("Tests at 5 %",)),
     "Quoted and corrected means": ("small-printed", ("Quoted and corrected means inside the interval", "Tests at 5 %")),
     **{f"At the level of {100 * level:g} %": (f"level-{level}", ("In short",)) for level in LEVELS},
@@ -93,6 +95,7 @@ READING = """## What to make of it
 - **Under UCB on the web**, which sends a whole batch to one arm, the simulated limits cover {ucb} of the means (the
   closed form: {ucb_closed}), {ucb_difference} of the differences and {ucb_winner} of the means of
   the best-looking arms.
+{drifting}
 - **p-values** from worlds without a difference find one in {type_1} where there is none, with rewards on a
   scale; Welch's test does in {welch}, and with many zeros in {welch_zeros}. On the web they find one in {web_type_1}
   (most in a setting: {web_most}), under UCB in {ucb_type_1}; Welch's test does in {web_welch} under Thompson sampling.
@@ -101,9 +104,14 @@ READING = """## What to make of it
   rewards on a scale, up to 300 rounds).
 - **At other levels** intervals err on the same side: those of 80, 90 and 99 % cover {levels} of the means with
   rewards on a scale, up to 300 rounds; simulated limits of differences between equal arms cover {simulated}.
-- **Not measured**: a rule that is not the one that made the log, rewards that drift or come late, batched rules
-  other than Thompson sampling and UCB, amounts of money on the web, more than 8 arms, standard deviations that
+- **Not measured**: a rule that is not the one that made the log, rewards that drift otherwise or come late, batched
+  rules other than Thompson sampling and UCB, amounts of money on the web, more than 8 arms, standard deviations that
   differ more than those here."""
+
+DRIFTING = """- **On days that move all arms** alike the closed forms cover {closed} of the means and
+  {closed_difference} of the differences. Those of [period-weighted means](drift.md), which are {width} times as wide
+  on average, cover {means} and {differences}; in the worst cases {worst} and {worst_difference}, and {surely} of {count}
+  are below 93 % by more than two standard errors."""
 
 SUMS = """## Where only sums are known
 
@@ -231,8 +239,23 @@ def figures(found: dict[str, Coverage]) -> dict[str, str]:
         "plain_worst": f"{100 * plain.values.min():.1f} %",
         "web_most": f"{100 * arms['web_type_1'].values.max():.1f} %",
         "web_cells": cells(arms["web"], arms["web_difference"], web.arms_of(MEAN, "simulated", closed)),
+        "drifting": DRIFTING.format(**drifting(found["web-drift"])),
         "levels": percentages(levels),
         "simulated": percentages(simulated),
+    }
+
+
+def drifting(found: Coverage) -> dict[str, str]:
+    """The numbers in the text on days that move all arms."""
+    means, differences = (found.arms_of(kind, ADJUSTED, "binary") for kind in (ARM_MEAN, DIFFERENCE))
+    closed, closed_difference = (found.arms_of(kind, "binary", "binary") for kind in (ARM_MEAN, DIFFERENCE))
+    averages = {"closed": closed, "closed_difference": closed_difference, "means": means, "differences": differences}
+    return {name: f"{100 * arms.mean().value:.1f} %" for name, arms in averages.items()} | {
+        "worst": f"{100 * means.values.min():.1f} %",
+        "worst_difference": f"{100 * differences.values.min():.1f} %",
+        "width": f"{means.widths.mean():.2f}",
+        "surely": str(sum(arms.summary()["surely"] for arms in (means, differences))),
+        "count": str(len(means.values) + len(differences.values)),
     }
 
 

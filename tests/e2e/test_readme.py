@@ -45,7 +45,9 @@ def directory(tmp_path_factory):
         rounds.to_sql("rounds", connection)
     with duckdb.connect(folder / "trial.duckdb") as connection:
         connection.execute("CREATE TABLE rounds AS FROM rounds")
-    (folder / "days.csv").write_text(re.search(r"```text\n(day,.*?)```", README, re.DOTALL)[1])
+    drift = (ROOT / "docs" / "drift.md").read_text(encoding="utf-8")
+    for name, page in (("days.csv", README), ("week.csv", drift)):
+        (folder / name).write_text(re.search(r"```text\n(day,.*?)```", page, re.DOTALL)[1])
     return folder
 
 
@@ -63,6 +65,7 @@ def directory(tmp_path_factory):
         ("docs/worlds.md", 1),
         ("docs/compare.md", 2),
         ("docs/presets.md", 3),
+        ("docs/drift.md", 1),
     ],
 )
 def test_console_blocks(directory, name, least):
@@ -87,7 +90,7 @@ def test_python_blocks(directory):
         assert "corrected mean" in printed(block, directory)
 
 
-@pytest.mark.parametrize(("name", "count"), [("datasets", 3), ("metrics", 1)])
+@pytest.mark.parametrize(("name", "count"), [("datasets", 3), ("metrics", 1), ("drift", 1)])
 def test_python_prints_what_is_shown(directory, name, count):
     """On the page on datasets, for every one of which only counts are known."""
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")

@@ -41,7 +41,9 @@ def test_limits_cover_in_spite_of_weekends():
     policy = "floor(batched(beta_thompson, size=1000), probability=0.1)"
     runs = db.simulate(policy, world, horizon=7000, runs=400, seed=16, paths=True)
     least = 0.95 - Z * np.sqrt(0.05 * 0.95 / 400)
-    arms, differences = (measure_adjusted(f"{kind}: period-weighted", runs)["coverage"] for kind in ("arm", "difference"))
+    arms, differences = (
+        measure_adjusted(f"{kind}: period-weighted", runs)["coverage"] for kind in ("arm", "difference")
+    )
     assert (arms.mean(axis=0) > least).all()
     assert differences[:, 1].mean() > least
     assert measure_interval("binary", runs)["coverage"].mean(axis=0).min() < least

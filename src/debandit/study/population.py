@@ -46,9 +46,9 @@ OTHER_SCALES = {
     "web-equal": "As on the web, but all arms are equal, and only the p-value of the last arm against the first is "
     "measured.",
     "web-ucb": "As on the web, but under UCB that learns after each batch, in which it pulls one arm.",
-    "web-drift": "As on the web, but in 14, 28 or 42 batches, which are the days of whole weeks, with a floor: each arm "
-    "has at least 2, 5 or 10 % of the users. Each day of the week moves the log-odds of all arms by a normal number of "
-    "its own, with the standard deviation 0.3. The truth is the mean over all days.",
+    "web-drift": "As on the web, but in 14, 28 or 42 batches, which are the days of whole weeks, with a floor: each "
+    "arm has at least 2, 5 or 10 % of the users. Each day of the week moves the log-odds of all arms by a normal "
+    "number of its own, with the standard deviation 0.3. The truth is the mean over all days.",
 }
 _TABLE = 20_000  # quantiles that stand for a law
 
