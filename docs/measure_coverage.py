@@ -110,8 +110,8 @@ READING = """## What to make of it
 
 DRIFTING = """- **On days that move all arms** alike the closed forms cover {closed} of the means and
   {closed_difference} of the differences. Those of [period-weighted means](drift.md), which are {width} times as wide
-  on average, cover {means} and {differences}; in the worst cases {worst} and {worst_difference}, and {surely} of {count}
-  are below 93 % by more than two standard errors."""
+  on average, cover {means} and {differences}; in the worst cases {worst} and {worst_difference}, and {surely} of
+  {count} are below 93 % by more than two standard errors."""
 
 SUMS = """## Where only sums are known
 

@@ -16,8 +16,6 @@ SHOWN = {  # what is judged: title, method, arm
     "arm 1, corrected": ("auto", 1),
     "arm 1, period-weighted": ("batch_weighted", 1),
     "arm 2, naive": ("naive", 2),
-    "arm 2, quoted": ("quoted", 2),
-    "arm 2, corrected": ("auto", 2),
     "arm 2, period-weighted": ("batch_weighted", 2),
     "difference, naive (Welch)": ("naive_difference", 2),
     "difference, period-weighted": ("batch_weighted_difference", 2),
@@ -26,7 +24,7 @@ SHOWN = {  # what is judged: title, method, arm
 
 def table(found: StudyRows) -> str:
     """Bias, RMSE and coverage in each cell of the study, in per cent; bias and RMSE of the first arm's mean."""
-    heads = [f"{cell.label.lower().replace(', effect=', ', weekends ')}" for cell in found.study.cells]
+    heads = [f"{floor(cell.label)}, weekends + {cell.point['effect']}" for cell in found.study.cells]
     lines = [f"| bias, RMSE, coverage | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
     values = {(row["setting"], row["method"], row["quantity"], row["arm"]): row["value"] for row in found.rows}
     for title, (method, arm) in SHOWN.items():
@@ -41,13 +39,29 @@ def table(found: StudyRows) -> str:
     return "\n".join(lines)
 
 
+def floor(label: str) -> str:
+    """Which of the two rules it is, in short."""
+    return "no floor" if label.startswith("Without") else "floor"
+
+
+def errors(found: StudyRows) -> str:
+    """The largest standard errors of what the table shows."""
+    truths, largest = {cell.label: cell.world.means[0] for cell in found.study.cells}, dict[str, float]()
+    for row in found.rows:
+        if (row["method"], row["arm"]) in SHOWN.values() and row["quantity"] in ("bias", "rmse", "coverage"):
+            unit = 1.0 if row["quantity"] == "coverage" else truths[row["setting"]]
+            key = f"{row['quantity']} ({floor(row['setting'])})"
+            largest[key] = max(largest.get(key, 0.0), 100 * row["se"] / unit)
+    return f"Standard errors are at most: {', '.join(f'{key} {error:.1f}' for key, error in largest.items())}."
+
+
 def main(kept: Path | None) -> None:
     """About ten minutes on one core. What was finished in the directory `kept` is not done again."""
     here = Path(__file__).parent
     found = Study.shipped("weekends").run(kept)
     save_as(found.plot(), here / "figures" / "weekends.svg")
     page = (here / "drift.md").read_text(encoding="utf-8")
-    part = f"{BEGIN}{found.what_was_done()}\n\n{table(found)}\n{END}"
+    part = f"{BEGIN}{found.what_was_done()}\n\n{table(found)}\n\n{errors(found)}\n{END}"
     write_whole(here / "drift.md", re.sub(f"{BEGIN}.*{END}", lambda _: part, page, flags=re.DOTALL))
 
 
