@@ -136,6 +136,19 @@ def draw_result(result: "Debiased") -> "alt.VConcatChart":
     return page(panels(result), "What the arms are worth", caption)
 
 
+def draw_plans(rows: Sequence[Row]) -> "alt.VConcatChart":
+    """A picture of plans side by side, from the rows of `Plans`."""
+    from debandit.plots.page import page
+    from debandit.plots.plans import panels
+
+    caption = (
+        "Regret: rewards lost against always pulling the best arm. Right winner: how often the highest mean is the "
+        "best arm's. Power: how often the p-value is below 5 %. Width: of the widest interval. Bars are ± 1.96 "
+        "standard errors."
+    )
+    return page(panels(rows), "What to expect of the experiment", caption)
+
+
 def save(chart: "alt.TopLevelMixin", stem: str | Path) -> list[Path]:
     """Write stem.svg, stem.png and stem.pdf, each whole or not at all."""
     svg = _svg(chart)
