@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
@@ -17,8 +17,6 @@ from debandit.tables import Row
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
-
-    from debandit.result import Debiased
 
 
 ENDINGS = ("svg", "png", "pdf")
@@ -121,8 +119,8 @@ def draw_comparison(rows: Sequence[Row], control: str | None, level: float) -> "
     return page(panels(rows, control), "All methods side by side", caption)
 
 
-def draw_result(result: "Debiased") -> "alt.VConcatChart":
-    """A picture of one result: its arms, its experiment over time, and its runs."""
+def draw_result(result: Any) -> "alt.VConcatChart":
+    """A picture of one `Debiased`: its arms, its experiment over time, and its runs."""
     from debandit.plots.answer import panels
     from debandit.plots.page import page
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -12,9 +12,6 @@ from debandit.errors import printable, shorten
 from debandit.plots.histograms import COLOURS
 from debandit.plots.page import AXIS, Panel, block, pixels, wrapped, y_axis
 from debandit.tables import Row
-
-if TYPE_CHECKING:
-    from debandit.result import Debiased, Histogram, Path
 
 LINE, MOST_ARMS, MOST_PANELS = 26, 20, 9  # height of an arm's line; arms with a line; arms with a histogram
 LABEL = 24  # letters of an arm's name
@@ -27,7 +24,7 @@ LOOKS = {  # colour and shape
 }
 
 
-def panels(result: "Debiased") -> Iterator[alt.HConcatChart]:
+def panels(result: Any) -> Iterator[alt.HConcatChart]:
     """The arms, the experiment over time, and the simulated means."""
     rows, percent = result.rows(), result.settings.binary
     most = sorted(range(len(rows)), key=lambda k: -rows[k]["pulls"])[:MOST_ARMS]
@@ -97,7 +94,7 @@ def _means(rows: Sequence[Row], width: float, percent: bool) -> Panel:
     return alt.layer(*layers, width=width, height=LINE * len(rows))
 
 
-def _over_time(path: "Path", names: dict[int, str]) -> pd.DataFrame:
+def _over_time(path: Any, names: dict[int, str]) -> pd.DataFrame:
     """Pulls and running means of the named arms at some rounds."""
     return pd.concat(
         pd.DataFrame({"round": path.rounds, "name": name, "pulls": path.pulls[arm], "means": path.means[arm]})
@@ -122,7 +119,7 @@ def _course(part: pd.DataFrame, width: float, colour: alt.Color, percent: bool) 
     )
 
 
-def _bins(histogram: "Histogram", name: str, observed: float) -> pd.DataFrame:
+def _bins(histogram: Any, name: str, observed: float) -> pd.DataFrame:
     """The bins of one arm; the last line ends the last bin."""
     low, high, counts = histogram
     edges = np.linspace(low, high, len(counts) + 1)

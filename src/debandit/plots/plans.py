@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import cycle, islice
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -34,15 +35,16 @@ def panels(rows: Sequence[Row]) -> Iterator[alt.HConcatChart]:
 def _panel(part: pd.DataFrame, width: float, _: bool, colour: alt.Color) -> Panel:
     what = part["what"].iloc[0]
     shown = {"format": "~%"} if what in SHARES else {}
+    scale: Any = {"domain": [0, 1]} if what in SHARES else {"zero": True}
     rounds = sorted(part["horizon"].unique().tolist())
     x = alt.X("horizon:O", axis={"title": "rounds", "labelAngle": 0, "format": ",d"}, sort=rounds)
     y, low = (
-        alt.Y(f"{key}:Q", axis={"title": SHOWN[what], "minExtent": 38, **shown}, scale={"zero": True})
+        alt.Y(f"{key}:Q", axis={"title": SHOWN[what], "minExtent": 38, **shown}, scale=scale)
         for key in ("value", "low")
     )
     aside, base = alt.XOffset("name:N"), alt.Chart(with_bars(part, SURE))
     layers = [
-        base.mark_rule(strokeWidth=2).encode(x, low, alt.Y2("high:Q"), aside, colour),
+        base.mark_rule(strokeWidth=2, clip=True).encode(x, low, alt.Y2("high:Q"), aside, colour),
         base.mark_point(filled=True, size=80, opacity=1).encode(x, y, aside, colour),
     ]
     return alt.layer(*layers, width=width, height=170)
