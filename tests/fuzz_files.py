@@ -1,6 +1,6 @@
 """Reads spoiled files: each must give a log, or an error that names the file and can be printed.
 
-`tests/unit/test_fuzzed_files.py` reads the first 5,000 of them; as a command this reads any number. A file depends on
+`tests/unit/test_fuzzed_files.py` reads the first 2,500 of them; as a command this reads any number. A file depends on
 its seed alone. What fails is kept, and what was wrong with it is printed:
 
     python tests/fuzz_files.py --files 1000000 --seed 7

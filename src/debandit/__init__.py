@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from debandit.errors import DebanditError as DebanditError
     from debandit.errors import InputError as InputError
     from debandit.errors import Refused as Refused
+    from debandit.forecasting import Plan as Plan
+    from debandit.forecasting import Plans as Plans
+    from debandit.forecasting import plan as plan
     from debandit.identification import Identified as Identified
     from debandit.identification import identify as identify
     from debandit.log import ExperimentLog as ExperimentLog
@@ -43,6 +46,9 @@ _HOMES = {  # of all other names that are not those of rules
     "DebanditError": "errors",
     "InputError": "errors",
     "Refused": "errors",
+    "plan": "forecasting",
+    "Plan": "forecasting",
+    "Plans": "forecasting",
     "identify": "identification",
     "Identified": "identification",
     "ExperimentLog": "log",

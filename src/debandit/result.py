@@ -19,6 +19,7 @@ from debandit.settings import Settings
 from debandit.words import text_of
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 
 Floats = NDArray[np.float64]
@@ -179,6 +180,18 @@ class Debiased:
 
     def __str__(self) -> str:
         return text_of(self)
+
+    def plot(self, path: str | pathlib.Path | None = None) -> "alt.VConcatChart":
+        """A picture of the arms, the experiment over time and the runs; written to `path`, if there is one.
+
+        The path ends in .svg, .png, .pdf or .html.
+        """
+        from debandit.plots import draw_result, save_as
+
+        chart = draw_result(self)
+        if path is not None:
+            save_as(chart, path)
+        return chart
 
     def to_json(self, path: str | pathlib.Path) -> None:
         """Write result.json, whole or not at all."""

@@ -194,10 +194,10 @@ def test_a_study_s_memory_does_not_grow():
 
     tracemalloc.start()
     try:
-        few, many = peak(20_000), peak(200_000)
+        few, many = peak(20_000), peak(80_000)
     finally:
         tracemalloc.stop()
-    kept = 180_000 * 3 * 2 * 8  # bytes: the estimates of three methods for two arms
+    kept = 60_000 * 3 * 2 * 8  # bytes: the estimates of three methods for two arms
     assert many < few + kept / 2
     assert many < 300_000_000
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import commands
 import distributed
 import numpy as np
 import pytest
@@ -92,9 +93,10 @@ def test_one_place_at_a_time():
 
 pytestmark = pytest.mark.filterwarnings("default")  # the warnings of Dask are not ours
 
+# six chunks, each of half a second of work
 STUDY = """
 horizon = 100
-experiments = 3000
+experiments = 1800
 runs = 400
 methods = ["naive", "gaussian", "efron"]
 [[cell]]
@@ -126,18 +128,30 @@ def rows(study):
 
 def test_the_command_line_on_a_cluster(cluster, study, rows, tmp_path):
     def debandit(*arguments):
-        done = subprocess.run([sys.executable, "-m", "debandit", *arguments], capture_output=True, text=True)
+        done = commands.run(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     address = cluster.scheduler_address
-    debandit("study", str(study), "-o", str(tmp_path), "-q", "--cluster", address)
+    command = [sys.executable, "-m", "debandit", "study", study, "-o", tmp_path, "-q", "--cluster", address]
+    subprocess.run(command, capture_output=True, check=True)
     there = db.study.StudyRows.load(db.Study.from_toml(study), tmp_path).rows
     assert list(map(repr, there)) == list(map(repr, rows))
-    simulate = ("simulate", "--policy", "ucb", "--world", "bernoulli(means=[0.3,0.6])", "--horizon", "100")
+    simulate = (
+        "simulate",
+        "--policy",
+        "ucb",
+        "--world",
+        "bernoulli(means=[0.3,0.6])",
+        "--horizon",
+        "100",
+        "--runs",
+        "5000",
+    )
     assert debandit(*simulate, "--cluster", address) == debandit(*simulate)
-    debandit("demo", "--save", str(tmp_path / "trial.csv"))
-    debias = ("debias", str(tmp_path / "trial.csv"), "--arm", "drug", "--reward", "response", "--policy", "ucb")
+    debandit("demo", "--save", tmp_path / "trial.csv")
+    columns = ("--arm", "drug", "--reward", "response")
+    debias = ("debias", tmp_path / "trial.csv", *columns, "--policy", "ucb", "--runs", "5000")
     assert debandit(*debias, "--cluster", address) == debandit(*debias) == debandit(*debias, "--workers", "2")
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 import debandit as db
@@ -24,13 +25,21 @@ def limited():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def run(cwd, *arguments, stdin=None, limit=limited):
-    """The exit code, the output and the errors of a command that must end soon, calmly, and print only text."""
+def apart(*arguments, cwd, stdin=None):
+    """In a process of its own that has little memory, for what may be large."""
     command = [sys.executable, "-m", "debandit", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, cwd=cwd, timeout=300, preexec_fn=limited, stdin=stdin)
+    done.stdout, done.stderr = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+    return done
+
+
+def run(cwd, *arguments, how=commands.run, **options):
+    """The exit code, the output and the errors of a command that must end soon, calmly, and print only text."""
     before = {path.name for path in cwd.iterdir()}
-    done = subprocess.run(command, capture_output=True, cwd=cwd, timeout=300, preexec_fn=limit, stdin=stdin)
-    shown = [text.decode("utf-8") for text in (done.stdout, done.stderr)]
+    done = how(*arguments, cwd=cwd, **options)
+    shown = [done.stdout, done.stderr]
     for text in shown:
+        text.encode("utf-8")
         assert "Traceback" not in text
         assert not OBEYED.search(text), text[:500]
     assert {path.name for path in cwd.iterdir()} - before <= {"result.json"}
@@ -97,12 +106,13 @@ def test_a_megabyte_of_text_as_a_rule():
 
 def test_long_and_coloured_options_are_cut_and_plain(plain):
     long = 100_000 * "L" + "\x1b[31m"
-    for option in ("--arm", "--reward", "--time", "--arms", "--seed", "--unseen", "--json", f"--{long}"):
+    for option in ("--arm", "--reward", "--time", "--arms", "--seed", "--unseen", f"--{long}"):
         refused(plain, "debias", "log.csv", "--policy", "ucb", option, long)
-    refused(plain, "debias", long, "--policy", "ucb")
     refused(plain, long)
     refused(plain, "datasets", long)
-    refused(plain, "study", long)
+    for arguments in (("debias", "log.csv", "--json", long), ("debias", long), ("study", long)):
+        more = ("--policy", "ucb") if arguments[0] == "debias" else ()
+        refused(plain, *arguments, *more, how=apart)  # an error of the system closes the output
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------
@@ -155,7 +165,7 @@ def test_ten_thousand_arms(tmp_path):
     (tmp_path / "log.csv").write_text("arm,reward\n" + "".join(rows))
     debias = ("debias", "log.csv", "--policy", "ucb", "--runs", 10)
     assert "smoothed(sd=...)" in refused(tmp_path, *debias, code=1)  # each is pulled once
-    code, output, errors = run(tmp_path, *debias, "--world", "smoothed(sd=0.3)")
+    code, output, errors = run(tmp_path, *debias, "--world", "smoothed(sd=0.3)", how=apart)
     assert (code, errors) == (0, "")
     assert len(output.splitlines()) > 10_000
     assert len(output.splitlines()[-1]) < 300  # a warning about all of them names a few
@@ -189,8 +199,9 @@ FILES = {
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_no_log(tmp_path, name):
     content, message = FILES[name]
-    (tmp_path / "log.csv").write_bytes(content())
-    assert message in refused(tmp_path, "debias", "log.csv", "--policy", "ucb", "--json", "result.json")
+    size = (tmp_path / "log.csv").write_bytes(content())
+    how = apart if size > 100_000 else commands.run
+    assert message in refused(tmp_path, "debias", "log.csv", "--policy", "ucb", "--json", "result.json", how=how)
 
 
 def test_every_command_reads_logs_the_same_way(tmp_path):
@@ -208,16 +219,16 @@ def test_odd_numbers_are_numbers(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")
 def test_what_has_no_end(tmp_path):
-    assert "not a table in UTF-8" in refused(tmp_path, "debias", "/dev/zero", "--policy", "ucb")
+    assert "not a table in UTF-8" in refused(tmp_path, "debias", "/dev/zero", "--policy", "ucb", how=apart)
     (tmp_path / "my.toml").symlink_to("/dev/zero")
-    assert "which no study needs" in refused(tmp_path, "study", "my.toml")
-    refused(tmp_path, "check", "/dev/urandom", "--policy", "ucb")
+    assert "which no study needs" in refused(tmp_path, "study", "my.toml", how=apart)
+    refused(tmp_path, "check", "/dev/urandom", "--policy", "ucb", how=apart)
     refused(tmp_path, "check", tmp_path, "--policy", "ucb")
 
 
 def test_a_pipe_is_a_file(plain):
     with (plain / "log.csv").open("rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as cat:
-        code, output, errors = run(plain, "check", "/dev/stdin", "--policy", "uniform", stdin=cat.stdout)
+        code, output, errors = run(plain, "check", "/dev/stdin", "--policy", "uniform", how=apart, stdin=cat.stdout)
     assert (code, errors) == (0, "")
     assert output.startswith("fits")
 
@@ -226,8 +237,7 @@ def test_hostile_studies(tmp_path):
     cell = '[[cell]]\nlabel = "\\u001b[31m\\u202e<script>"\npolicy = "uniform"\nworld = "bernoulli(means=[0.1,0.2])"\n'
     (tmp_path / "my.toml").write_text(f'title = "\\u001b[31m=1+1"\nhorizon = 5\nexperiments = 10\nruns = 10\n{cell}')
     (tmp_path / "out").mkdir()
-    drawing = {"limit": None}  # what draws the pictures reserves more address space than it uses
-    assert run(tmp_path, "study", "my.toml", "-o", "out", **drawing)[0] == 0
+    assert run(tmp_path, "study", "my.toml", "-o", "out")[0] == 0
     (tmp_path / "bin.toml").write_bytes(random.Random(1).randbytes(10_000))
     assert "not a TOML file" in refused(tmp_path, "study", "bin.toml", "-o", "out")
     (tmp_path / "deep.toml").write_text("a = " + 100_000 * "[")

@@ -11,7 +11,7 @@ FAMILIES = (*FIVE, "binary")
 
 @pytest.fixture(scope="module")
 def found():
-    return accuracy_study(settings=18, experiments=120, runs=50, seed=11, families=FAMILIES).run(progress="none")
+    return accuracy_study(settings=12, experiments=120, runs=50, seed=11, families=FAMILIES).run(progress="none")
 
 
 def exchanged(found, one, two):

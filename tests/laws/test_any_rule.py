@@ -52,17 +52,17 @@ def refused(name, pair):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_wrappers_around_every_rule(name):
-    """Refused in a sentence, or simulated, and then its own log is believed and debiased. One pair in four runs."""
+    """Refused in a sentence, or simulated, and then its own log is believed and debiased. One pair in six runs."""
     policy, only = EVERY[name]
     place, doubted, played = list(EVERY).index(name), 0, 0
-    for i, pair in enumerate(PAIRS):
+    for pair in PAIRS:
         if refused(name, pair):
             with pytest.raises(db.InputError, match=r"needs the probabilities of|has no randomness"):
                 wrapped(policy, pair)
-            continue
+    for i, pair in enumerate(pair for pair in PAIRS if not refused(name, pair)):
         around = wrapped(policy, pair)
         assert as_policy(str(around)) == around
-        if (i + place) % 4:
+        if (i + place) % 6:
             continue
         world = db.worlds.Bernoulli(TRUTH[: only or 2 + i % 2])
         log = db.simulate(around, world, horizon=60, runs=2, seed=i, paths=True, threads=1).log(1)
@@ -72,8 +72,8 @@ def test_wrappers_around_every_rule(name):
         assert np.isfinite(result.corrected[log.pulls > 0]).all()
         doubted += any("unlikely" in warning for warning in result.warnings)
         played += 1
-    assert played >= (2 if name == "etc-random" else 4)
-    assert doubted <= 2  # at a level of 1 %, among nine: three have a probability of 1e-4
+    assert played >= (1 if name == "etc-random" else 3)
+    assert doubted <= 2  # at a level of 1 %, among six: three have a probability of 2e-5
 
 
 STATEFUL = {
@@ -104,12 +104,12 @@ def worst(one, two):
 def test_randomised_rules_against_the_oracle(rule, hearing):
     (policy, judge), (text, around) = STATEFUL[rule], HEARING[hearing]
     rng, slow = np.random.default_rng(7), []
-    for _ in range(200):
+    for _ in range(150):
         path, rewards, _ = oracle.play(judge, around, 3, 45, lambda _, arm: float(rng.random() < TRUTH[arm]), rng)
         slow.append([np.bincount(path, minlength=3), np.bincount(path, rewards, 3)])
 
     def fast(declared):
-        return db.simulate(declared, db.worlds.Bernoulli(TRUTH), horizon=45, runs=6000, seed=3, paths=True)
+        return db.simulate(declared, db.worlds.Bernoulli(TRUTH), horizon=45, runs=4000, seed=3, paths=True)
 
     runs, plain = fast(as_policy(text.format(policy))), fast(policy)
     found = moments(runs.pulls, runs.sums)
@@ -118,7 +118,7 @@ def test_randomised_rules_against_the_oracle(rule, hearing):
 
     def unlikely(declared):
         """The sum of 1{arm pulled} - P(arm | past) is a martingale, and so is that of its products with P."""
-        some = slice(1500)
+        some = slice(1000)
         chances = replayed(declared, runs.path_arms[some], runs.path_rewards[some], 3)
         surprise = (runs.path_arms[some, :, None] == np.arange(3)) - chances
         sums = np.concatenate([surprise.sum(axis=1), (surprise * chances).sum(axis=1)], axis=1)
@@ -226,5 +226,6 @@ def test_rules_that_cannot_say_their_chances():
         for wrap in (WRAPPERS["clip"], WRAPPERS["tempered"], WRAPPERS["drop"], WRAPPERS["quota"]):
             with pytest.raises(db.InputError, match=f"needs the probabilities of {policy.name}.*cannot say them"):
                 wrap(db.Batched(policy, size=12))
-        for wrap in (WRAPPERS["gate"], WRAPPERS["delayed"], WRAPPERS["floor"]):
+    for wrap in (WRAPPERS["gate"], WRAPPERS["delayed"], WRAPPERS["floor"]):
+        for policy in (own_rules.Mixed(), object_rules.Explorer()):
             db.simulate(wrap(policy), WORLDS["bernoulli"], horizon=30, runs=3)

@@ -9,7 +9,7 @@ import debandit as db
 from debandit.checking.batch_counts import compare_batches, judge_batches
 from debandit.checking.reward_tests import examine_rewards
 
-LOGS = 100
+LOGS = 60
 SMALL, LARGE = (20,) * 10, (100,) * 20
 N2, N3 = db.worlds.Normal([1.0, 1.5], [1.0, 1.0]), db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])
 B2, B3 = db.worlds.Bernoulli([0.3, 0.6]), db.worlds.Bernoulli([0.3, 0.6, 0.5])

@@ -88,7 +88,7 @@ def slow(case):
         quota="quota" in change,
         draws=5 if "draws=5" in rule else 0,
     )
-    for _ in range(250):
+    for _ in range(150):
         path, rewards, _ = oracle.play(
             judge, around, arms, HORIZON, lambda _, arm: float(rng.random() < TRUTH[arms][arm]), rng
         )
@@ -96,7 +96,8 @@ def slow(case):
     return moments(*np.array(found).swapaxes(0, 1))
 
 
-def fast(rule, change, arms, paths, runs=4000):
+@functools.cache
+def fast(rule, change, arms, paths, runs):
     policy = wrapped(rule, change, arms) if change else as_policy(f"batched({rule}, {SIZE})")
     found = db.simulate(policy, db.worlds.Bernoulli(TRUTH[arms]), horizon=HORIZON, runs=runs, seed=3, paths=paths)
     return moments(found.pulls, found.sums)
@@ -107,13 +108,13 @@ def test_against_the_oracle(case, monkeypatch):
     """Whole batches in single steps, and round by round."""
     monkeypatch.setattr(experiment, "WORTH_A_STEP", 1)
     rule, _, arms, change = CASES[case]
-    steps, rounds = (fast(rule, change, arms, paths) for paths in (False, True))
+    steps, rounds = (fast(rule, change, arms, paths, 4000) for paths in (False, True))
     assert worst(steps, slow(case)) < Z
     assert worst(rounds, slow(case)) < Z
     assert worst(steps, rounds) < Z
     if change != "quota":  # which has its control below
         # control: the rule with its own chances, in more runs, because some changes are small (softmax-several)
-        many, own = (fast(rule, each, arms, paths=False, runs=16_000) for each in (change, ""))
+        many, own = (fast(rule, each, arms, False, 16_000) for each in (change, ""))
         assert worst(many, own) > Z
 
 

@@ -12,7 +12,7 @@ from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.policies.history import History
 
-LOGS, HORIZON = 400, 200
+LOGS, HORIZON = 150, 200
 NORMAL = {2: db.worlds.Normal([1.0, 1.5], [1.0, 1.0]), 3: db.worlds.Normal([1.0, 1.5, 1.2], [1.0, 0.5, 2.0])}
 BINARY = {2: db.worlds.Bernoulli([0.3, 0.6]), 3: db.worlds.Bernoulli([0.3, 0.6, 0.5])}
 
@@ -51,20 +51,20 @@ def fixed_weights(arm_count):
 
 # Every randomised rule and the number of logs; docs/check.md has the rates of 1,000 logs for all of them.
 OWN_RATES = {
-    "thompson": (db.ThompsonSampling(), 150),
-    "epsilon_greedy": (db.EpsilonGreedy(), 150),
-    "uniform": (db.Uniform(), 150),
-    "beta_thompson": (db.BetaThompson(), 150),
-    "decaying_epsilon_greedy": (db.policies.DecayingEpsilonGreedy(), 150),
-    "softmax": (db.policies.Softmax(), 150),
-    "inverse_gap": (db.policies.InverseGap(), 150),
-    "leader_challenger": (db.policies.LeaderChallenger(), 150),
-    "gaussian_thompson": (db.policies.GaussianThompson(), 150),
-    "top_two_thompson": (db.policies.TopTwoThompson(leader=0.8), 150),
-    "ts_postdiff": (db.policies.TSPostDiff(), 150),
-    "play_the_winner": (db.policies.PlayTheWinner(), 150),
-    "exp3": (db.policies.Exp3(), 150),
-    "fixed_weights": (fixed_weights, 150),
+    "thompson": (db.ThompsonSampling(), 100),
+    "epsilon_greedy": (db.EpsilonGreedy(), 100),
+    "uniform": (db.Uniform(), 100),
+    "beta_thompson": (db.BetaThompson(), 100),
+    "decaying_epsilon_greedy": (db.policies.DecayingEpsilonGreedy(), 100),
+    "softmax": (db.policies.Softmax(), 100),
+    "inverse_gap": (db.policies.InverseGap(), 100),
+    "leader_challenger": (db.policies.LeaderChallenger(), 100),
+    "gaussian_thompson": (db.policies.GaussianThompson(), 100),
+    "top_two_thompson": (db.policies.TopTwoThompson(leader=0.8), 100),
+    "ts_postdiff": (db.policies.TSPostDiff(), 100),
+    "play_the_winner": (db.policies.PlayTheWinner(), 100),
+    "exp3": (db.policies.Exp3(), 100),
+    "fixed_weights": (fixed_weights, 100),
 }
 SLOW = ("beta_thompson", "gaussian_thompson", "top_two_thompson")  # three arms need quadrature
 UNIT_REWARDS = ("exp3",)  # not only for 0/1 rewards, but for some between 0 and 1
@@ -74,14 +74,18 @@ def test_no_randomised_rule_is_left_out():
     assert set(OWN_RATES) == {name for name, rule in db.policies.RULES.items() if rule.randomised}
 
 
-@pytest.mark.parametrize(
-    ("name", "arm_count"), [(name, k) for name in OWN_RATES for k in (2, 3) if (name, k) != ("ts_postdiff", 3)]
-)
+# Two or three arms by turns, and both where their chances are worked out in another way.
+COUNTED = [
+    (name, k) for i, name in enumerate(OWN_RATES) for k in ((2, 3) if name in (*SLOW, "thompson") else (2 + i % 2,))
+]
+
+
+@pytest.mark.parametrize(("name", "arm_count"), COUNTED)
 def test_the_declared_rule_is_seldom_rejected(name, arm_count):
     policy, logs = OWN_RATES[name]
     policy = policy(arm_count) if callable(policy) else policy
     world = (BINARY if policy.binary_rewards or name in UNIT_REWARDS else NORMAL)[arm_count]
-    logs = min(logs, 100) if name in SLOW and arm_count > 2 else logs
+    logs = min(logs, 60) if name in SLOW and arm_count > 2 else logs
     found = p_values(policy, policy, world, logs=logs)
     for level in (0.05, 0.01):
         assert at_most((found < level).mean(), level, logs)

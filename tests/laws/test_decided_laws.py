@@ -83,7 +83,7 @@ def worst(one, two):
 def slow(case):
     _, judge, arms, _, around = CASES[case]
     rng, found = np.random.default_rng(7), []
-    for _ in range(300):
+    for _ in range(150):
         path, rewards, _ = oracle.play(
             judge,
             oracle.Wrapping(size=SIZE, **around),
@@ -119,12 +119,12 @@ def test_rules_of_every_kind_are_decided_by_failures(text):
     place, ended = db.worlds.Bernoulli(TRUTH[3]), []
     for rule in (as_policy("ucb"), object_rules.Confident()):
         wrapped = db.StopWhen(rule, failures=6) if "stop" in text else db.CommitWhen(rule, failures=6)
-        runs = db.simulate(wrapped, place, horizon=40, runs=1500, seed=5)
+        runs = db.simulate(wrapped, place, horizon=40, runs=800, seed=5)
         residual = runs.sums - np.array(TRUTH[3]) * runs.pulls
-        assert np.abs(z_scores(residual.mean(axis=0), residual.std(axis=0) / np.sqrt(1500))).max() < Z
+        assert np.abs(z_scores(residual.mean(axis=0), residual.std(axis=0) / np.sqrt(800))).max() < Z
         ended.append(moments(runs.pulls, runs.sums))
     assert worst(*ended) < Z
-    plain = db.simulate("ucb", place, horizon=40, runs=1500, seed=5)
+    plain = db.simulate("ucb", place, horizon=40, runs=800, seed=5)
     assert worst(ended[0], moments(plain.pulls, plain.sums)) > 2 * Z  # control
 
 
@@ -159,14 +159,14 @@ def test_logs_of_a_stopped_rule_fit_it(case):
     """Few of its own logs are rejected, and none is impossible; cut by a batch it is."""
     rule, _, arms, wrap, _ = CASES[case]
     policy = as_policy(wrap.format(f"batched({rule}, {SIZE})"))
-    runs = db.simulate(policy, db.worlds.Bernoulli(TRUTH[arms]), horizon=HORIZON, runs=25, seed=4, paths=True)
-    verdicts = [db.check(runs.log(i), policy).verdict for i in range(25)]
+    runs = db.simulate(policy, db.worlds.Bernoulli(TRUTH[arms]), horizon=HORIZON, runs=15, seed=4, paths=True)
+    verdicts = [db.check(runs.log(i), policy).verdict for i in range(15)]
     assert "impossible" not in verdicts
-    assert verdicts.count("implausible") / 25 < 0.05 + Z * np.sqrt(0.05 * 0.95 / 25)
+    assert verdicts.count("implausible") / 15 < 0.05 + Z * np.sqrt(0.05 * 0.95 / 15)
     if "stop" not in case or "draws" in case:  # shares of ten draws may be high at any time
         return
-    stopped = [i for i in range(25) if SIZE < runs.pulls[i].sum() < HORIZON]
-    assert len(stopped) > 4
+    stopped = [i for i in range(15) if SIZE < runs.pulls[i].sum() < HORIZON]
+    assert len(stopped) > 2
     for i in stopped[:3]:
         log = runs.log(i)
         short = db.ExperimentLog(log.rounds.arms[:-SIZE] + 1, log.rounds.rewards[:-SIZE], labels=log.labels)

@@ -10,7 +10,7 @@ import pytest
 
 import debandit as db
 
-LOGS = 1200
+LOGS = 700
 TRUTH = np.array([0.0, 0.3, 0.6])
 NORMAL, BERNOULLI = db.worlds.Normal(TRUTH, [1.0] * 3), db.worlds.Bernoulli([0.3, 0.4, 0.5])
 

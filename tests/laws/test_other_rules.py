@@ -8,7 +8,7 @@ from catalogue import OTHERS, WORLDS, Z, replayed, z_scores
 import debandit as db
 
 LOGS = {"normal": 1600, "bernoulli": 2000, "empirical": 1600}
-RUNS, HORIZON = 60_000, 50
+RUNS, HORIZON = 40_000, 50
 TWO = {
     "normal": db.worlds.Normal([1.0, 1.5], [1.0, 0.5]),
     "bernoulli": db.worlds.Bernoulli([0.3, 0.6]),
@@ -101,7 +101,7 @@ def test_choices_are_as_likely_as_the_rule_says(rule, world):
 def test_kl_ucb_is_the_enumeration(rule):
     policy, judge, _ = OTHERS[rule]
     exact = oracle.enumerate_two_arms(judge, 0.4, 0.55, 18)
-    runs = db.simulate(policy, db.worlds.Bernoulli([0.4, 0.55]), horizon=18, runs=400_000, seed=85)
+    runs = db.simulate(policy, db.worlds.Bernoulli([0.4, 0.55]), horizon=18, runs=150_000, seed=85)
     assert np.abs(z_scores(runs.bias() - exact.bias, runs.bias_se())).max() < Z
     other = oracle.enumerate_two_arms(oracle.ucb(), 0.4, 0.55, 18)
     assert np.abs(z_scores(runs.bias() - other.bias, runs.bias_se())).max() > 2 * Z

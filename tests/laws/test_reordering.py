@@ -73,7 +73,7 @@ def test_walks_visit_all_orders_alike(name):
         path, rewards, _ = oracle.play(
             rule, oracle.Wrapping(), 2, HORIZON, lambda t, arm, places=places: next(places[arm]), None
         )
-        found = rao_blackwell(db.ExperimentLog(path, rewards, labels=[0, 1]), policy, runs=100_000, seed=7)
+        found = rao_blackwell(db.ExperimentLog(path, rewards, labels=[0, 1]), policy, runs=40_000, seed=7)
         difference = found.value - exact[pulls, wins]
         assert (np.abs(difference) <= Z * found.se + 1e-12).all()
         off = np.abs(np.array(wins) / pulls - exact[pulls, wins])

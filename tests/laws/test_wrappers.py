@@ -149,7 +149,7 @@ def test_against_the_slow_simulator(rule, wrapping):
     policy, _, arms = JUDGED[rule]
     slow = slow_runs(rule, wrapping)
     runs = db.simulate(
-        WRAPPINGS[wrapping][0](policy), db.worlds.Bernoulli(BERNOULLI.means[:arms]), horizon=45, runs=40_000, seed=5
+        WRAPPINGS[wrapping][0](policy), db.worlds.Bernoulli(BERNOULLI.means[:arms]), horizon=45, runs=15_000, seed=5
     )
     fast = np.concatenate([runs.pulls, runs.sums], axis=1)
     error = fast.std(axis=0) * np.sqrt(1 / len(slow) + 1 / len(fast))  # of few runs it would miss rare ones
@@ -224,11 +224,11 @@ def exact_batches(judge, size, p1, p2, horizon):
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_batches_against_all_tables_of_rewards(size):
-    exact = exact_batches(oracle.ucb(0.5), size, 0.4, 0.6, 7)
+    exact = exact_batches(oracle.ucb(0.5), size, 0.4, 0.6, 6)
     policy, place = db.UCB(c=0.5), db.worlds.Bernoulli([0.4, 0.6])
-    runs = db.simulate(db.Batched(policy, size=size), place, horizon=7, runs=400_000, seed=6)
+    runs = db.simulate(db.Batched(policy, size=size), place, horizon=6, runs=400_000, seed=6)
     assert np.abs(z_scores(runs.bias() - exact, runs.bias_se())).max() < Z
-    alone = exact_two_arms(policy, 0.4, 0.6, 7).bias
+    alone = exact_two_arms(policy, 0.4, 0.6, 6).bias
     assert np.abs(z_scores(runs.bias() - alone, runs.bias_se())).max() > 2 * Z  # control
 
 
@@ -271,7 +271,7 @@ def test_steps_of_whole_batches_are_the_rounds(wrapped, monkeypatch):
         monkeypatch.setattr(experiment, "WORTH_A_STEP", 50)
         fast = db.simulate(policy, place, horizon=300, runs=4000, seed=8)
         monkeypatch.setattr(experiment, "WORTH_A_STEP", 10**9)
-        slow = db.simulate(policy, place, horizon=300, runs=20_000, seed=9)
+        slow = db.simulate(policy, place, horizon=300, runs=8_000, seed=9)
 
         def moments(runs):
             values = np.concatenate([runs.pulls, runs.sums, runs.pulls**2, runs.pulls * runs.sums], axis=1)

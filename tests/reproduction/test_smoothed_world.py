@@ -25,21 +25,21 @@ FIGURES = [
 ]
 
 
-def left_over(policy, place, world, logs=6_000):
+def left_over(true, experiments, world):
     """The mean over arms of |true bias - mean estimated bias|, and its standard error."""
-    true = tally(policy, place, horizon=100, runs=400_000, seed=7)
-    experiments = db.simulate(policy, place, horizon=100, runs=logs, seed=5, paths=True)
     estimated = estimated_biases(experiments, world=world, runs=60, seed=6)
     residual = true.bias[0] - estimated.mean(axis=0)
     signed = (np.sign(residual) * estimated).mean(axis=1)
-    error = np.hypot(signed.std(ddof=1) / np.sqrt(logs), np.sqrt((true.bias_se**2).sum()) / len(residual))
+    error = np.hypot(signed.std(ddof=1) / np.sqrt(len(signed)), np.sqrt((true.bias_se**2).sum()) / len(residual))
     return np.abs(residual).mean(), error
 
 
 @pytest.mark.parametrize(("place", "policy", "value", "error"), FIGURES)
 def test_residual_bias(place, policy, value, error):
-    ours, our_error = left_over(policy, place, "smoothed")
+    true = tally(policy, place, horizon=100, runs=400_000, seed=7)
+    experiments = db.simulate(policy, place, horizon=100, runs=4_000, seed=5, paths=True)
+    ours, our_error = left_over(true, experiments, "smoothed")
     assert our_error < 2 * error
     assert abs(ours - value) < Z * np.hypot(our_error, error)
-    papers, papers_error = left_over(policy, place, "gaussian", logs=4_000)  # control: the paper's world leaves more
+    papers, papers_error = left_over(true, experiments, "gaussian")  # control: the paper's world leaves more
     assert papers - value > 2 * Z * np.hypot(papers_error, error)

@@ -395,9 +395,9 @@ def test_what_grows_without_end(tmp_path, name):
 
 @pytest.mark.parametrize("kind", PACKED)
 def test_very_many_rows_are_read_in_pieces(tmp_path, kind):
-    """60 million bytes of rows from 60 thousand, of which a few million are in memory at a time."""
-    exploding(tmp_path / "table", kind, b"arm,reward\n", b"A,1\nB,0\n" * 2**16, 120)
-    assert pieces_of(tmp_path / "table") == 120 * 2**17
+    """30 million bytes of rows from 30 thousand, of which a few million are in memory at a time."""
+    exploding(tmp_path / "table", kind, b"arm,reward\n", b"A,1\nB,0\n" * 2**16, 60)
+    assert pieces_of(tmp_path / "table") == 60 * 2**17
 
 
 def pieces_of(path):

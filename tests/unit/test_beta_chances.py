@@ -114,7 +114,11 @@ def second_is_higher(a1, c1, a2, c2):
     fewer than a2 of the second kind lie below that of the first.
     """
     one, two = a1 + c1 - 1, a2 + c2 - 1
-    ways = sum(math.comb(a1 - 1 + i, i) * math.comb(one - a1 + two - i, two - i) for i in range(a2))
+    rest = one - a1 + two
+    below, above, ways = 1, math.comb(rest, two), 0  # (a1 - 1 + i choose i) and (rest - i choose two - i)
+    for i in range(a2):
+        ways += below * above
+        below, above = below * (a1 + i) // (i + 1), above * (two - i) // (rest - i)
     return float(Fraction(ways, math.comb(one + two, two)))
 
 

@@ -225,20 +225,20 @@ def test_a_rule_that_was_broken_is_said_to_be():
 
 def test_beta_thompson_is_recognised_with_doubt():
     """For 0/1 rewards the two kinds of Thompson sampling choose nearly alike."""
-    runs = db.simulate("beta_thompson", "bernoulli(means=[0.3, 0.6])", horizon=200, runs=10, seed=1, paths=True)
-    found = [identify(runs.log(run)) for run in range(10)]
-    assert sum(each.policy.name in ("beta_thompson", "thompson") for each in found) >= 9
-    assert sum(each.verdict != "clear" for each in found) >= 3
+    runs = db.simulate("beta_thompson", "bernoulli(means=[0.3, 0.6])", horizon=200, runs=5, seed=1, paths=True)
+    found = [identify(runs.log(run)) for run in range(5)]
+    assert sum(each.policy.name in ("beta_thompson", "thompson") for each in found) >= 4
+    assert sum(each.verdict != "clear" for each in found) >= 2
 
 
 def test_no_rule_fits_a_log_of_batches():
     """A batched rule is none of those that are tried, however much better one explains its log than the others."""
     arms = db.worlds.Bernoulli([0.1, 0.13, 0.11])
-    runs = db.simulate("batched(beta_thompson, size=500)", arms, horizon=3000, runs=1, seed=3, paths=True)
+    runs = db.simulate("batched(beta_thompson, size=500)", arms, horizon=2000, runs=1, seed=3, paths=True)
     found = db.identify(runs.log(0))
     assert found.p_value < 0.01
     assert found.verdict == "none fits"
     assert "None of the rules fits" in str(found)
     assert "Were the arms chosen in batches" in str(found)
-    plain = db.simulate("beta_thompson", arms, horizon=3000, runs=1, seed=3, paths=True)
+    plain = db.simulate("beta_thompson", arms, horizon=2000, runs=1, seed=3, paths=True)
     assert db.identify(plain.log(0)).verdict != "none fits"  # the control

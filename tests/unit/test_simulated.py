@@ -135,8 +135,8 @@ def test_same_seed_same_limits(binary_log):
 
 def test_logs_side_by_side_have_the_limits_that_they_have_alone():
     """Their runs are made together, but the numbers of a run are its own; with the place in the list they change."""
-    runs = db.simulate("batched(beta_thompson, size=200)", BINARY, horizon=1000, runs=3, seed=3)
-    logs = [runs.log(i) for i in range(3)]
+    runs = db.simulate("batched(beta_thompson, size=200)", BINARY, horizon=1000, runs=2, seed=3)
+    logs = [runs.log(i) for i in range(2)]
     options = {"runs": 50, "control": "1", "force": True}
     together = db.debias_all(logs, runs.policy, **options)
     for place, (log, found) in enumerate(zip(logs, together, strict=True)):

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from debandit.cli.logs import check, compare, debias, describe, identify
-from debandit.cli.simulations import datasets, demo, presets, simulate, study
+from debandit.cli.simulations import datasets, demo, plan, presets, simulate, study
 from debandit.errors import DebanditError, printable, shorten
 from debandit.version import __version__
 
@@ -36,7 +36,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo(f"warning: {printable(str(message))}", err=True)
 
 
-for _command in (describe, debias, compare, check, identify, simulate, demo, datasets, presets, study):
+for _command in (describe, debias, compare, check, identify, simulate, plan, demo, datasets, presets, study):
     commands.add_command(_command)
 
 

@@ -74,6 +74,38 @@ def simulate(
     click.echo(render(rows, columns, decimals_for(total.bias_se[0].tolist())))
 
 
+@click.command(cls=WithGivenWorlds)
+@click.option(
+    "--policy", "policies", required=True, multiple=True, metavar="RULE", help="A rule; several are compared."
+)
+@click.option("--world", required=True, metavar="WORLD", help="Where rewards come from, with its options.")
+@click.option("--horizon", "horizons", required=True, multiple=True, type=click.IntRange(1), help="Rounds; or several.")
+@click.option("--control", default=1, show_default=True, type=click.IntRange(1), help="The arm to compare with.")
+@click.option("--experiments", default=100, show_default=True, type=click.IntRange(2), help="How many to debias.")
+@click.option("--runs", default=200, show_default=True, type=click.IntRange(2), help="Runs to debias each of them.")
+@click.option("--plot", "plot_path", metavar="PATH", help="Draw it there: a file .svg, .png, .pdf or .html.")
+@settings("level", "seed", "threads")
+def plan(
+    policies: tuple[str, ...], world: str, horizons: tuple[int, ...], plot_path: str | None, **options: Any
+) -> None:
+    """Before an experiment: what a rule would cost, and how well the arms would be known.
+
+    Expected pulls and regret, the bias of each mean before and after correction, width and coverage of the intervals,
+    the power of the p-value, and how often the best arm wins. Give several rules or horizons to put them side by side.
+    """
+    from debandit.forecasting import plan as run
+    from debandit.plots import checked_picture
+    from debandit.worlds import as_world
+
+    if plot_path is not None:
+        checked_picture(plot_path, "--plot")
+    rules = [policy_of(policy) for policy in policies]
+    found = run(rules, as_world(world, "--world"), horizon=horizons, **options)
+    click.echo(str(found))
+    if plot_path is not None:
+        found.plot(plot_path)
+
+
 @click.command()
 @click.option("--save", metavar="PATH", help="Only write the trial's log there, as trial.csv for example.")
 @settings("seed", "threads")

@@ -8,9 +8,9 @@ import math
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from debandit.errors import InputError, printable, shorten
+from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.files import write_whole
 from debandit.tables import Row
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 ENDINGS = ("svg", "png", "pdf")
+ALONE = (*ENDINGS, "html")  # of a picture that stands alone
 OF_GRID = ("curve", "x", "name_of_x")  # what rows have besides, where methods are drawn over a variable of a grid
 
 
@@ -118,6 +119,34 @@ def draw_comparison(rows: Sequence[Row], control: str | None, level: float) -> "
     return page(panels(rows, control), "All methods side by side", caption)
 
 
+def draw_result(result: Any) -> "alt.VConcatChart":
+    """A picture of one `Debiased`: its arms, its experiment over time, and its runs."""
+    from debandit.plots.answer import panels
+    from debandit.plots.page import page
+
+    level = f"{100 * result.interval.level:g} %"
+    limits = f" with {level} intervals" if result.interval.name != "none" else ""
+    rule = with_few_sizes(result.settings.policy)
+    caption = (
+        f"{result.settings.horizon:,} rounds of {rule}. Above: the arms' means{limits}. Below: {result.runs:,} "
+        "simulated experiments; the dashed line is the mean in the log."
+    )
+    return page(panels(result), "What the arms are worth", caption)
+
+
+def draw_plans(rows: Sequence[Row]) -> "alt.VConcatChart":
+    """A picture of plans side by side, from the rows of `Plans`."""
+    from debandit.plots.page import page
+    from debandit.plots.plans import panels
+
+    caption = (
+        "Regret: rewards lost against always pulling the best arm. Right winner: how often the highest mean is the "
+        "best arm's. Power: how often the p-value is below 5 %. Width: of the widest interval. Bars are ± 1.96 "
+        "standard errors."
+    )
+    return page(panels(rows), "What to expect of the experiment", caption)
+
+
 def save(chart: "alt.TopLevelMixin", stem: str | Path) -> list[Path]:
     """Write stem.svg, stem.png and stem.pdf, each whole or not at all."""
     svg = _svg(chart)
@@ -134,8 +163,8 @@ def save_as(chart: "alt.TopLevelMixin", path: str | Path) -> None:
 
 def checked_picture(path: str | Path, where: str = "") -> Path:
     """The path, if it is that of a picture."""
-    if Path(path).suffix.lower().removeprefix(".") not in ENDINGS:
-        remedy = f"Name a file that ends in {', '.join(f'.{ending}' for ending in ENDINGS)}."
+    if Path(path).suffix.lower().removeprefix(".") not in ALONE:
+        remedy = f"Name a file that ends in {', '.join(f'.{ending}' for ending in ALONE)}."
         raise InputError(f"{shorten(str(path))!r} is not the name of a picture", where=where, remedy=remedy)
     return Path(path)
 
@@ -155,6 +184,8 @@ def _converted(svg: str, path: Path) -> str | bytes:
     ending = path.suffix.lower()
     if ending == ".svg":
         return svg
+    if ending == ".html":
+        return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>debandit</title>\n{svg}\n</html>\n'
     converted: bytes = vl_convert.svg_to_png(svg, scale=2) if ending == ".png" else vl_convert.svg_to_pdf(svg)
     return converted
 
