@@ -294,7 +294,7 @@ def test_the_weekends_run_and_are_drawn():
         weekend = odds * np.exp(cell.point["effect"])
         np.testing.assert_allclose(cell.world.means, (5 * odds / (1 + odds) + 2 * weekend / (1 + weekend)) / 7)
         assert cell.policy.batch_sizes(2, cell.horizon) == (1000,) * 28
-    found = dataclasses.replace(study, cells=tuple(cells)).run(progress="none")
+    found = dataclasses.replace(study, cells=tuple(cells[2::3])).run(progress="none")
     by = {(row["setting"], row["method"], row["quantity"], row["arm"]): row["value"] for row in found.rows}
     arms = [by["Without a floor, effect=0.8", "batch_weighted", "bias", arm] for arm in (1, 2)]
     assert by["Without a floor, effect=0.8", "batch_weighted_difference", "bias", 2] == pytest.approx(arms[1] - arms[0])
