@@ -294,6 +294,8 @@ def test_the_weekends_run_and_are_drawn():
         weekend = odds * np.exp(cell.point["effect"])
         np.testing.assert_allclose(cell.world.means, (5 * odds / (1 + odds) + 2 * weekend / (1 + weekend)) / 7)
         assert cell.policy.batch_sizes(2, cell.horizon) == (1000,) * 28
+    rounds = 28_000 * (10 + 2 * 50)  # only the experiments drift, not the runs in the worlds of the two that have some
+    assert study.cells[0].chunk_size == 50_000_000 // rounds
     found = dataclasses.replace(study, cells=tuple(cells[2::3])).run(progress="none")
     by = {(row["setting"], row["method"], row["quantity"], row["arm"]): row["value"] for row in found.rows}
     arms = [by["Without a floor, effect=0.8", "batch_weighted", "bias", arm] for arm in (1, 2)]
