@@ -7,9 +7,11 @@ import pytest
 from catalogue import Z
 
 import debandit as db
+from debandit.checking import FEW_ROUNDS, WARNED, _look
 from debandit.checking.chosen import Choices, compare_choices
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
+from debandit.policies import as_policy
 from debandit.policies.history import History
 
 LOGS, HORIZON = 150, 200
@@ -188,3 +190,18 @@ def test_drifting_rewards_cause_one(policy):
     drift = np.linspace(0, 2, HORIZON)
     logs = [db.ExperimentLog(x.rounds.arms, x.rounds.rewards + drift) for x in logs_of(policy, NORMAL[2], 100)]
     assert np.mean([examine_rewards(log).drift.p_value < 0.01 for log in logs]) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("rule", "world"), [("thompson", NORMAL[2]), ("beta_thompson", db.worlds.Bernoulli([0.1, 0.12]))]
+)
+def test_debias_notices_forgotten_batches(rule, world):
+    """20,000 rounds, 20 logs; in at least 19 it warns, and seldom where the rule is right."""
+
+    def warned(played):
+        runs = db.simulate(played, world, horizon=20_000, runs=20, seed=17, paths=True)
+        looks = [_look(runs.log(i), as_policy(rule), FEW_ROUNDS, seed=1) for i in range(20)]
+        return sum(look.p_value < WARNED for look in looks)
+
+    assert warned(f"batched({rule}, size=500)") >= 19
+    assert at_most(warned(rule) / 20, WARNED, 20)

@@ -128,7 +128,7 @@ def test_rows_and_their_table_get_the_same_answer(played, rule):
     assert two.batches_checked >= 3
     again, other = (db.check(table, f"batched({rule})", seed=seed) for seed in (3, 4))
     assert again.p_value == one.p_value
-    assert other.verdict == one.verdict
+    assert (other.p_value < 0.05) == (one.p_value < 0.05)
 
 
 def test_small_batches_of_rows_are_judged_by_rounds():
@@ -168,7 +168,7 @@ def test_drift_is_that_of_the_rewards():
 def test_drift_is_found_in_batches():
     rows = [(day, arm, 200, 1.0 + 0.1 * day * (arm == "B")) for day in range(6) for arm in "AB"]
     fit = db.check(days(*rows), "batched(uniform)")
-    assert fit.warnings[0].startswith("B: its rewards rise over time")
+    assert fit.warnings[0].startswith("the arms move from batch to batch, and not alike")
     steady = [(day, arm, 200, 1.0) for day in range(6) for arm in "AB"]
     assert not db.check(days(*steady), "batched(uniform)").warnings
     assert examine_rewards(days(("mon", "A", 20, 1.0), ("mon", "B", 20, 1.0))).drift is None  # no time passes

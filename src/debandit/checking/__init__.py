@@ -40,7 +40,7 @@ from debandit.settings import absence_notes
 from debandit.worlds import Unseen
 
 MOST_ROUNDS = 1000  # or batches, of a randomised rule: some need milliseconds for the probabilities of one round
-FEW_ROUNDS = 200  # the same before debiasing, which should not take much longer for it
+FEW_ROUNDS, FEWER_ROUNDS = 800, 200  # the same before debiasing, the latter if chances do not follow from totals
 MOST_LOGS = 20  # longer lists are only searched for impossible choices of rules without randomness
 
 
@@ -97,7 +97,7 @@ def check_before_debiasing(
         if policy.randomised and not thorough:
             doubts.append([])
             continue
-        looked = _look(log, policy, FEW_ROUNDS, seed)
+        looked = _look(log, policy, FEW_ROUNDS if policy.by_totals else FEWER_ROUNDS, seed)
         impossible = looked is not None and bool(looked.wrong)
         near = () if force else _neighbours(log, policy, looked, WARNED, MOST_ROUNDS, seed)
         if looked is not None and impossible and not force:

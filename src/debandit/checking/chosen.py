@@ -52,16 +52,16 @@ def among_highest(scores: Floats) -> NDArray[np.bool_]:
 def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Choices | None:
     """Rounds of a log beside the rule's answers; None if their order is unknown, or the rule cannot say.
 
-    Of the rounds of a randomised rule at most `most_rounds` are looked at: evenly spaced ones, if its chances follow
-    from totals, or else the first. Which ones does not depend on what happened in them.
+    Of the rounds of a randomised rule at most `most_rounds` are looked at: the first, in which chances change the most,
+    and if they follow from totals, half of them are evenly spaced. Which ones does not depend on what happened in them.
     """
     if log.rounds is None:
         return None
     arm_count = len(log.labels)
     count = min(log.horizon, NUMBERS_AT_ONCE // arm_count, most_rounds if policy.randomised else log.horizon)
-    spaced = policy.randomised and policy.by_totals
-    rounds = np.linspace(0, log.horizon - 1, count).astype(np.int64) if spaced else np.arange(count)
-    return choices_in(rounds, log, policy)
+    first = count // 2 if policy.randomised and policy.by_totals and count < log.horizon else count
+    spaced = np.linspace(first, log.horizon - 1, count - first).astype(np.int64)
+    return choices_in(np.append(np.arange(first), spaced), log, policy)
 
 
 def choices_in(rounds: Ints, log: ExperimentLog, policy: Policy) -> Choices | None:

@@ -10,8 +10,9 @@ from debandit.errors import Refused, listed, printable, shorten, with_few_sizes
 from debandit.periods import COMMON, OWN, Drift
 from debandit.tables import Column, render
 
-LEVEL = 0.05  # of rejection by `check`
-WARNED = 0.01  # below it `debias` warns
+LEVEL = 0.05  # below it a rule is doubtful
+WARNED = 0.01  # below it a rule is implausible
+DOUBT = "one log in twenty of the right rule looks this odd (p = {p:.2g})"
 
 _TESTS = (Column("test", "test", "text"), Column("p_value", "p", "number"), Column("finding", "finding", "text"))
 _SITUATION = (Column("arm", "arm", "text"), Column("pulls", "pulls", "count"), Column("mean", "mean", "number"))
@@ -82,14 +83,16 @@ class Fit:
     neighbours: tuple[str, ...] = ()  # policies much like this one that fit, if this one does not
 
     @property
-    def verdict(self) -> Literal["fits", "implausible", "impossible"]:
-        """Impossible if the rule never makes some choice of the log, implausible if p is below 5 %."""
-        return "impossible" if self.mismatches else "implausible" if self.p_value < LEVEL else "fits"
+    def verdict(self) -> Literal["fits", "doubtful", "implausible", "impossible"]:
+        """Impossible if the rule never makes some choice of the log, implausible if p < 1 %, doubtful if p < 5 %."""
+        if self.mismatches:
+            return "impossible"
+        return "implausible" if self.p_value < WARNED else "doubtful" if self.p_value < LEVEL else "fits"
 
     @property
     def fits(self) -> bool:
-        """Whether the rule may have made the log."""
-        return self.verdict == "fits"
+        """Whether the rule may have made the log, if there is some doubt or not."""
+        return self.verdict in ("fits", "doubtful")
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per test."""
@@ -99,7 +102,7 @@ class Fit:
         parts = [self.headline, render(self.rows(), _TESTS, 3)]
         if self.mismatches:
             parts += [printable(self.first_mismatch), self.scores()]
-        if not self.fits:
+        if self.verdict != "fits":
             parts += self.remedies
         parts += [f"note: {printable(note)}" for note in self.notes]
         parts += [f"warning: {printable(warning)}" for warning in self.warnings]
@@ -108,9 +111,10 @@ class Fit:
     @property
     def headline(self) -> str:
         """The verdict in a line."""
-        may = {"fits": "may", "implausible": "is unlikely to", "impossible": "cannot"}[self.verdict]
-        size = f"{self.arm_count:,} arms, {self.horizon:,} rounds"
-        return printable(f"{'fits' if self.fits else 'does not fit'}: {self.shown} {may} have made this log ({size})")
+        may = {"fits": "may", "doubtful": "may", "implausible": "is unlikely to", "impossible": "cannot"}[self.verdict]
+        size, says = f"{self.arm_count:,} arms, {self.horizon:,} rounds", self.verdict if self.fits else "does not fit"
+        doubt = f"; {DOUBT.format(p=self.p_value)}" if self.verdict == "doubtful" else ""
+        return printable(f"{says}: {self.shown} {may} have made this log ({size}){doubt}")
 
     @property
     def shown(self) -> str:
@@ -235,6 +239,8 @@ def debias_warnings(fit: Fit) -> list[str]:
             f"{what}, so the correction may be worthless; {test.test}: {test.finding}. {ways_out}",
             *fit.warnings,
         ]
+    if fit.verdict == "doubtful":
+        return [f"{fit.shown} is a doubtful fit: {DOUBT.format(p=fit.p_value)}", *fit.warnings]
     return list(fit.warnings)
 
 
