@@ -129,7 +129,7 @@ def test_the_option_and_the_result(log, tmp_path):
     np.testing.assert_array_equal(found.adjusted.means, expected.means)
     np.testing.assert_array_equal(found.adjusted.difference, expected.differences(np.zeros(3, np.int64), 0.025).value)
     assert "All arms move together from batch to batch" in str(found)
-    assert "minus 1" in str(found)
+    assert "minus control" in str(found)
     assert {"adjusted", "adjusted_low", "adjusted_difference"} <= set(found.to_frame())
     found.to_json(tmp_path / "result.json")
     again = db.Debiased.from_json(tmp_path / "result.json")
