@@ -22,6 +22,11 @@ def run(*arguments, cwd="."):
     return CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
+def flat(text):
+    """A text without the ends of its lines, which may stand between any two words."""
+    return " ".join(text.split())
+
+
 def fails(code, *arguments, **options):
     """The error text of a command that must end with that exit code, without any output."""
     result = run(*arguments, **options)

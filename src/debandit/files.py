@@ -1,9 +1,12 @@
 """Output files are written whole or not at all."""
 
+import json
+import math
 import os
 import secrets
 import stat
 from pathlib import Path
+from typing import Any
 
 from debandit.errors import InputError
 
@@ -17,6 +20,20 @@ def check_target(path: str | Path) -> Path:
     if target.exists() and not target.is_file():
         raise InputError("cannot write the file: this is a directory or a device", where=str(path), remedy=remedy)
     return target
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """The text of a JSON file."""
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def known(value: Any) -> Any:
+    """The value as JSON can have it: numbers that are not finite become None, tuples lists."""
+    if isinstance(value, dict):
+        return {key: known(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [known(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:

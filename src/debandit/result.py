@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debandit.errors import InputError
-from debandit.files import write_whole
+from debandit.files import json_text, write_whole
 from debandit.intervals import Interval
 from debandit.metrics import MetricResult
 from debandit.periods import Adjusted
 from debandit.settings import Settings
-from debandit.words import text_of
+from debandit.tables import Part, plain
+from debandit.words import answer, details
 
 if TYPE_CHECKING:
     import altair as alt
@@ -156,7 +157,14 @@ class Debiased:
         return self.interval.high
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dictionary per arm, missing values as None: what every table is made of."""
+        """One dictionary per arm with all that is known of it, missing values as None."""
+        others = {
+            key: _known(column) for name, each in self.metrics.items() for key, column in each.columns(name).items()
+        }
+        return [row | {key: column[k] for key, column in others.items()} for k, row in enumerate(self.arm_rows())]
+
+    def arm_rows(self) -> list[dict[str, Any]]:
+        """The rows without the metrics."""
         columns: dict[str, Sequence[Any]] = {"arm": self.labels, "pulls": self.pulls.tolist()}
         columns |= {name: _known(getattr(self, name)) for name in (*_VALUES, "low", "high")}
         if self.replays:
@@ -176,10 +184,18 @@ class Debiased:
         import pandas as pd
 
         others = {key: column for name, each in self.metrics.items() for key, column in each.columns(name).items()}
-        return pd.DataFrame(self.rows()).assign(low=self.low, high=self.high, **others)
+        return pd.DataFrame(self.arm_rows()).assign(low=self.low, high=self.high, **others)
 
     def __str__(self) -> str:
-        return text_of(self)
+        return plain(self.parts())
+
+    def details(self) -> str:
+        """How the numbers were made and how far to trust them: runs, Monte-Carlo errors, coverage of the intervals."""
+        return plain(details(self))
+
+    def parts(self, *, with_details: bool = False) -> list[Part]:
+        """The pieces of what is printed."""
+        return answer(self, details(self) if with_details else ())
 
     def plot(self, path: str | pathlib.Path | None = None) -> "alt.VConcatChart":
         """A picture of the arms, the experiment over time and the runs; written to `path`, if there is one.
@@ -195,9 +211,10 @@ class Debiased:
 
     def to_json(self, path: str | pathlib.Path) -> None:
         """Write result.json, whole or not at all."""
-        write_whole(path, json.dumps(self._document(), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+        write_whole(path, json_text(self.document()))
 
-    def _document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
+        """What result.json has."""
         settings = vars(self.settings).copy()
         document: dict[str, Any] = {
             "schema": SCHEMA,
@@ -209,7 +226,7 @@ class Debiased:
             "interval": {key: getattr(self.interval, key) for key in ("name", "level", "chosen", "known", "notes")},
             "arms": [
                 {**row, "histogram": {"low": low, "high": high, "counts": counts.tolist()}}
-                for row, (low, high, counts) in zip(self.rows(), self.histograms, strict=True)
+                for row, (low, high, counts) in zip(self.arm_rows(), self.histograms, strict=True)
             ],
             **dict.fromkeys(("winner", "replays", "path", "adjusted")),
             "metrics": {name: {k: _known(v) for k, v in m._asdict().items()} for name, m in self.metrics.items()},

@@ -1,13 +1,15 @@
-"""Rows to aligned text, rounded to what is known of them."""
+"""What is printed: sentences that fit the page, and rows as aligned text, rounded to what is known of them."""
 
 import math
+import textwrap
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from debandit.errors import printable, shorten
 
 Row = Mapping[str, Any]
+WIDTH, NARROW = 100, 80  # of sentences, and of tables that can do without some columns
 _LONGEST = 200  # characters of a text; nobody reads on
 
 
@@ -16,13 +18,78 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    role: str  # text, mark (* if there is something), count, number, share, score, interval
+    role: str  # text, mark (* if there is something), count, number, share, score, interval, percent, percents
+
+
+class Table(NamedTuple):
+    """Rows and how to show them."""
+
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+    decimals: int
+
+    def without(self, *keys: str) -> "Table":
+        """The table without these columns, in this order, as far as it is too wide with them."""
+        if not keys or _width(str(self).split("\n")[1]) <= NARROW:
+            return self
+        kept = [column for column in self.columns if column.key != keys[0]]
+        return self._replace(columns=kept).without(*keys[1:])
+
+    def __str__(self) -> str:
+        return render(*self)
+
+
+class Part(NamedTuple):
+    """A piece of an answer. Pieces of one kind stand together; the command line has colours for some kinds."""
+
+    kind: str
+    content: str | Table
+    strong: bool = False
+
+    def __str__(self) -> str:
+        return wrapped(self.content) if isinstance(self.content, str) else str(self.content)
+
+
+def plain(parts: Iterable[Part]) -> str:
+    """The pieces as text for a page of 100 characters."""
+    return laid_out((part, str(part)) for part in parts)
+
+
+def laid_out(shown: Iterable[tuple[Part, str]]) -> str:
+    """The texts of pieces below each other, with a line between those of different kinds."""
+    text, last = "", ""
+    for part, piece in shown:
+        together = part.kind == last and isinstance(part.content, str)
+        text += f"{piece}\n" if together or not text else f"\n{piece}\n"
+        last = part.kind if isinstance(part.content, str) else ""
+    return text.removesuffix("\n")
+
+
+def in_markdown(parts: Iterable[Part]) -> str:
+    """The pieces as Markdown, each a paragraph or a table."""
+    return "\n\n".join(
+        printable(part.content) if isinstance(part.content, str) else markdown(*part.content) for part in parts
+    )
+
+
+def wrapped(text: str, width: int = WIDTH, indent: str = "  ") -> str:
+    """A text on lines that fit the page; a number stays with its unit."""
+    kept = printable(text).replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.fill(kept, max(width, 20), subsequent_indent=indent, break_on_hyphens=False)
+    return lines.replace("\N{NO-BREAK SPACE}%", " %")
 
 
 def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
-    """A table with a rule under its header; numbers are aligned to the right."""
+    """A table with a rule under its header; numbers are aligned to the right.
+
+    A last column of texts goes on below where it is too wide for the page.
+    """
     cells = [[_cell(row[column.key], column.role, decimals) for column in columns] for row in rows]
     widths = [max(_width(column.title), *(_width(line[i]) for line in cells)) for i, column in enumerate(columns)]
+    if columns[-1].role == "text" and len(columns) > 1:
+        room = WIDTH - sum(widths[:-1]) - 2 * (len(widths) - 1)
+        cells = [piece for line in cells for piece in _folded(line, room)]
+        widths[-1] = max(_width(columns[-1].title), *(_width(line[-1]) for line in cells))
 
     def line(texts: Sequence[str]) -> str:
         gaps = (" " * (width - _width(text)) for text, width in zip(texts, widths, strict=True))
@@ -31,6 +98,12 @@ def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str
 
     header = line([column.title for column in columns])
     return "\n".join([header, "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, cells)])
+
+
+def _folded(cells: list[str], room: int) -> list[list[str]]:
+    """A line of a table as several, the last cell of which have room."""
+    first, *more = wrapped(cells[-1], room, indent="").split("\n")
+    return [[*cells[:-1], first], *([*[""] * (len(cells) - 1), text] for text in more)]
 
 
 def markdown(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
@@ -59,9 +132,9 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return printable(shorten(str(value), _LONGEST))
     if role == "mark":
         return "*" if value else ""
-    if role == "interval":
+    if role in ("interval", "percents"):
         low, high = value
-        return limits_text(low, high, decimals)
+        return limits_text(low, high, decimals, percents=role == "percents")
     if value is None or not math.isfinite(value):
         return "–"
     if role == "count":
@@ -70,7 +143,7 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return f"{value:.1f}"
     if role == "share":
         return f"{100 * value:.1f} %"
-    return number(value, decimals)
+    return number(value, decimals) if role == "number" else percent(value, decimals)
 
 
 def number(value: float, decimals: int) -> str:
@@ -80,9 +153,14 @@ def number(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"  # a zero has no sign
 
 
-def limits_text(low: float, high: float, decimals: int) -> str:
+def percent(value: float, decimals: int) -> str:
+    """A share with this many decimals as a percentage, which has two fewer."""
+    return f"{number(100 * value, max(0, decimals - 2))} %"
+
+
+def limits_text(low: float, high: float, decimals: int, *, percents: bool = False) -> str:
     """Limits in words."""
     if math.isnan(low):
         return "–"
-    below, above = (_cell(limit, "number", decimals) for limit in (low, high))
-    return f"{below}, no upper limit" if math.isinf(high) else f"{below} to {above}"
+    below, above = (_cell(limit, "percent" if percents else "number", decimals) for limit in (low, high))
+    return f"{below}, no upper limit" if math.isinf(high) else f"{below.removesuffix(' %')} to {above}"

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from catalogue import replayed
+from commands import flat
 
 import debandit as db
 from debandit.identification import identify
@@ -167,7 +168,10 @@ FITS = [
 def test_ranking_in_words():
     """Weights are e^-1, e^-9 and e^-10 relative to each other: 0.99954, 0.00034, 0.00012."""
     assert str(ranked(FITS, horizon=50, arm_count=2)) == (
-        "2 arms, 50 rounds; the rules by how well they explain the choices\n"
+        "Clear: ucb(c=1.0); the runner-up is thompson(noise_sd=2.0).\n"
+        "Any c between 0.5 and 2 makes the same choices.\n"
+        "\n"
+        "2 arms, 50 rounds; the rules by how well they explain the choices:\n"
         "\n"
         "rule                    log-likelihood  impossible rounds   weight\n"
         "------------------------------------------------------------------\n"
@@ -175,8 +179,7 @@ def test_ranking_in_words():
         "thompson(noise_sd=2.0)            -7.0                  0    0.0 %\n"
         "uniform                          -10.0                  0    0.0 %\n"
         "\n"
-        "Clear: ucb(c=1.0); the runner-up is thompson(noise_sd=2.0).\n"
-        "Any c between 0.5 and 2 makes the same choices."
+        "Next: debandit check with this rule tells how well it fits the log."
     )
 
 
@@ -185,7 +188,7 @@ def test_rules_that_made_the_same_choices_are_twins():
     found = ranked([*FITS, Scored(db.EpsilonGreedy(0.0), 0.0, 0, 8.0)], horizon=50, arm_count=2)
     assert found.twins == [db.EpsilonGreedy(0.0)]
     assert found.verdict == "some doubt"
-    assert "Every round agrees with epsilon_greedy(epsilon=0.0), too" in str(found)
+    assert "Every round agrees with epsilon_greedy(epsilon=0.0), too" in flat(str(found))
 
 
 def test_rules_that_mimic_the_best_one_are_named():
@@ -193,7 +196,7 @@ def test_rules_that_mimic_the_best_one_are_named():
     assert found.as_good == [db.policies.TopTwoThompson(leader=0.98)]
     assert found.candidates[0].weight > 0.95
     assert found.verdict == "some doubt"
-    assert "look as likely under top_two_thompson(leader=0.98): only that such rules are rarer" in str(found)
+    assert "look as likely under top_two_thompson(leader=0.98): only that such rules are rarer" in flat(str(found))
 
 
 def test_evidence_is_the_average_likelihood():
@@ -220,7 +223,7 @@ def test_a_rule_that_was_broken_is_said_to_be():
     arms[150] = 1 - arms[150]
     found = identify(db.ExperimentLog(arms, rounds.rewards, labels=[0, 1]))
     assert found.policy.name == "ucb"
-    assert "of the 200 rounds: it agrees with" in str(found)
+    assert "of the 200 rounds: it agrees with" in flat(str(found))
 
 
 def test_beta_thompson_is_recognised_with_doubt():
@@ -239,6 +242,6 @@ def test_no_rule_fits_a_log_of_batches():
     assert found.p_value < 0.01
     assert found.verdict == "none fits"
     assert "None of the rules fits" in str(found)
-    assert "Were the arms chosen in batches" in str(found)
+    assert "Were the arms chosen in batches" in flat(str(found))
     plain = db.simulate("beta_thompson", arms, horizon=2000, runs=1, seed=3, paths=True)
     assert db.identify(plain.log(0)).verdict != "none fits"  # the control

@@ -220,8 +220,8 @@ def test_rewards_that_never_vary_have_no_interval(log, name):
     assert any("no intervals" in note for note in result.interval.notes)
     assert np.isfinite(result.corrected).all()
     assert " – " in str(result) or str(result).count("–") >= 2
-    assert "No 95 % intervals" in str(result)
-    assert "coverage" not in str(result)  # of what is not there nothing is known
+    assert "No 95 % intervals" in result.details()
+    assert "coverage" not in result.details()  # of what is not there nothing is known
 
 
 def test_arms_pulled_once_or_twice_borrow_their_scale():
@@ -263,7 +263,7 @@ def test_an_arm_without_a_positive_reward_has_no_upper_limit(tmp_path):
     assert result.high[1] == np.inf
     assert result.low[1] == 0
     assert any(note.startswith("2: no upper limit") for note in result.interval.notes)
-    assert re.search(r" 0\.0+, no upper limit\n", str(result))
+    assert re.search(r" 0\.0+, no upper limit ", str(result))
     assert result.rows()[1]["high"] is None
     assert result.to_frame()["high"][1] == np.inf
     result.to_json(tmp_path / "r.json")
@@ -283,7 +283,7 @@ def test_a_hundred_arms():
     rng = np.random.default_rng(3)
     result = debiased(log_of(*rng.normal(size=(100, 2))))
     assert np.isfinite([result.low, result.high]).all()
-    assert max(len(line) for line in str(result).splitlines()[2:103]) <= 100
+    assert max(len(line) for line in str(result).splitlines()) <= 100
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
@@ -292,7 +292,7 @@ def test_tiny_and_huge_rewards(scale):
     plain = debiased(log_of(A, B))
     np.testing.assert_allclose(result.low, scale * plain.low, rtol=1e-9)
     np.testing.assert_allclose(result.high, scale * plain.high, rtol=1e-9)
-    assert max(len(line) for line in str(result).splitlines()[2:5]) <= 100
+    assert max(len(line) for line in str(result).splitlines()) <= 100
 
 
 def test_arms_never_pulled_have_no_interval():

@@ -174,7 +174,7 @@ def test_other_levels_are_refused(level):
 def test_the_ends_are_allowed_and_old_results_may_have_others(level, tmp_path):
     log = db.ExperimentLog(["a", "b"] * 5, np.arange(10.0))
     result = db.debias(log, "uniform", runs=100, level=level)
-    assert f"{100 * level:g} % intervals" in str(result)
+    assert f"{100 * level:g} % intervals" in result.details()
     result.to_json(tmp_path / "result.json")
     old = (tmp_path / "result.json").read_text().replace(f'"level": {level}', '"level": 0.3')
     (tmp_path / "old.json").write_text(old)

@@ -47,7 +47,7 @@ def test_the_exactly_unbiased_method_corrects_metrics_too():
 def test_what_is_shown_and_kept(log, tmp_path):
     result = db.debias(log, "uniform", runs=200)
     text = str(result)
-    assert text.index("Metric revenue, corrected as far as it goes with the reward:") > text.index("quoted mean")
+    assert text.index("Metric revenue, corrected as far as it goes with the reward:") > text.index("quoted")
     frame = result.to_frame()
     np.testing.assert_array_equal(frame["revenue.quoted"], result.metrics["revenue"].quoted)
     np.testing.assert_array_equal(frame["revenue.slope"], result.metrics["revenue"].slope)

@@ -41,8 +41,8 @@ def test_what_a_result_says(tmp_path):
     assert 0 < result.replays.acceptance < 1
     assert (result.replays.effective > 512).all()
     assert result.runs == 512 * 40
-    assert "method rao-blackwell" in str(result)
-    assert "512 walks of 40 steps" in str(result)
+    assert "method rao-blackwell" in result.details()
+    assert "512 walks of 40 steps" in result.details()
     result.to_json(tmp_path / "r.json")
     back = db.Debiased.from_json(tmp_path / "r.json")
     assert str(back) == str(result)

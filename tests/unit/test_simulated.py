@@ -3,6 +3,7 @@
 import numpy as np
 import object_rules
 import pytest
+from commands import flat
 from scipy import optimize, stats
 
 import debandit as db
@@ -151,8 +152,8 @@ def test_what_is_said(binary_log, tmp_path):
     result = db.debias(binary_log, "ucb", runs=100, control="1")
     assert result.interval.name == "simulated"
     assert "more than 300 rounds" in result.interval.chosen
-    assert "p-value" in str(result)
-    assert "adjusted" in str(result)
+    assert "p-value" in result.details()
+    assert "after adjusting for" in flat(str(result))
     result.to_json(tmp_path / "result.json")
     again = db.Debiased.from_json(tmp_path / "result.json")
     np.testing.assert_array_equal(again.differences.p_adjusted, result.differences.p_adjusted)

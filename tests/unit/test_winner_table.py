@@ -3,6 +3,7 @@
 import numpy as np
 import object_rules
 import pytest
+from commands import flat
 
 import debandit as db
 from debandit.engine import spread
@@ -51,13 +52,13 @@ def test_a_result_names_the_winner_and_the_differences(log, tmp_path):
     np.testing.assert_allclose(result.differences.bias, result.bias - result.bias[other], atol=1e-12)
     np.testing.assert_allclose(result.differences.corrected, result.corrected - result.corrected[other], atol=1e-12)
     assert (result.differences.bias_se > 0).all()
-    assert f"Best-looking arm {result.winner.arm}" in str(result)
-    assert "Differences to" not in str(result)
+    assert f"corrected as the winner, arm {result.winner.arm} has" in flat(result.details())
+    assert "Differences to" not in result.details()
     frame = result.to_frame()
     assert frame["best_corrected"].dropna().tolist() == [result.winner.corrected]
     plain = db.debias(log, db.UCB(), runs=2000, seed=1, control="2", threads=1)
     np.testing.assert_array_equal(plain.bias, result.bias)
-    assert "Differences to 2" in str(plain)
+    assert "Differences to 2" in plain.details()
     assert np.isnan(plain.differences.bias[1])
     plain.to_json(tmp_path / "r.json")
     back = db.Debiased.from_json(tmp_path / "r.json")

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from catalogue import Z, z_scores
+from commands import flat
 
 import debandit as db
 from debandit.debiasing import estimated_biases
@@ -91,11 +92,11 @@ def test_auto_chooses_by_the_rewards_and_says_why(tmp_path):
         result = debiased(log, runs=100)
         assert result.settings.world == world
         assert because in result.settings.world_because
-        assert f"world {world} (auto: {result.settings.world_because})" in str(result)
+        assert f"world {world} (auto: {result.settings.world_because})" in flat(result.details())
         explicit = debiased(log, runs=100, world=world)
         np.testing.assert_array_equal(result.bias, explicit.bias)
         assert explicit.settings.world_because == ""
-        assert str(explicit).splitlines()[0].endswith(f"world {world}")
+        assert explicit.details().splitlines()[0].endswith(f"world {world}.")
         result.to_json(tmp_path / "r.json")
         assert db.Debiased.from_json(tmp_path / "r.json").settings == result.settings
     with pytest.raises(db.InputError, match=r"summaries only(.|\n)*gaussian"):
@@ -175,7 +176,7 @@ def test_an_arm_without_a_variance_of_its_own_borrows_one(sample, reason):
     log = log_of(np.linspace(0, 4, 20), [3.0, 4.0, 2.0, 3.5], sample)
     result = debiased(log, runs="auto")
     assert result.bias[2] < -Z * result.bias_se[2]
-    assert f"c: {reason}, so the spread of its bootstrap world is borrowed" in result.warnings
+    assert any(f"c: {reason}, so the spread of its bootstrap world is borrowed" in each for each in result.warnings)
     assert not any("no variance" in warning for warning in result.warnings)
     assert result.bias_se[2] < 0.1 * np.sqrt(as_bootstrap("smoothed").fit(log).variances[2] / len(sample))
     for old in ("gaussian", "efron"):
@@ -201,7 +202,8 @@ def test_all_zeros_in_a_binary_arm():
     assert result.corrected[0] > Z * result.bias_se[0]
     assert not any("no variance" in warning or "borrowed" in warning for warning in result.warnings)
     assert abs(debiased(log, world="efron").corrected[0]) < 1e-12  # control
-    assert "a: pulled once, so its bootstrap world is half a guess" in debiased(log_of([0], [1, 1, 0, 1])).warnings
+    guessed = debiased(log_of([0], [1, 1, 0, 1])).warnings
+    assert any("a: pulled once, so its bootstrap world is half a guess" in each for each in guessed)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])

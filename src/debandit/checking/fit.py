@@ -1,15 +1,18 @@
 """The answer to: did this rule make this log? The record, and what it says in words."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from debandit.checking.counts import Counts
 from debandit.checking.plausibility import Plausibility
 from debandit.checking.reward_tests import RewardTests
 from debandit.errors import Refused, listed, printable, shorten, with_few_sizes
+from debandit.files import json_text, known, write_whole
 from debandit.periods import COMMON, OWN, Drift
-from debandit.tables import Column, render
+from debandit.tables import Column, Part, Table, plain
 
+SCHEMA, SCHEMA_VERSION = "debandit.check", 1
 LEVEL = 0.05  # below it a rule is doubtful
 WARNED = 0.01  # below it a rule is implausible
 DOUBT = "one log in twenty of the right rule looks this odd (p = {p:.2g})"
@@ -99,14 +102,30 @@ class Fit:
         return [finding._asdict() for finding in self.findings]
 
     def __str__(self) -> str:
-        parts = [self.headline, render(self.rows(), _TESTS, 3)]
-        if self.mismatches:
-            parts += [printable(self.first_mismatch), self.scores()]
-        if self.verdict != "fits":
-            parts += self.remedies
-        parts += [f"note: {printable(note)}" for note in self.notes]
-        parts += [f"warning: {printable(warning)}" for warning in self.warnings]
-        return "\n\n".join(parts)
+        return plain(self.parts())
+
+    def parts(self) -> list[Part]:
+        """The pieces of what is printed."""
+        scores = self._scores() if self.mismatches else None
+        return [
+            Part("verdict", self.headline, strong=True),
+            Part("tests", Table(self.rows(), _TESTS, 3)),
+            *([Part("mismatch", self.first_mismatch)] if self.mismatches else []),
+            *([Part("mismatch", scores)] if scores else []),
+            *(Part("remedy", remedy) for remedy in ([] if self.verdict == "fits" else self.remedies)),
+            *(Part("note", f"note: {note}") for note in self.notes),
+            *(Part("warning", f"warning: {warning}") for warning in self.warnings),
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """Everything, as a JSON file has it."""
+        fields = {name: value for name, value in vars(self).items() if name != "findings"}
+        found = {"verdict": self.verdict, "fits": self.fits, **fields, "tests": self.rows()}
+        return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **known(found)}
+
+    def to_json(self, path: str | Path) -> None:
+        """Write everything, whole or not at all."""
+        write_whole(path, json_text(self.document()))
 
     @property
     def headline(self) -> str:
@@ -142,14 +161,18 @@ class Fit:
         return f"makes {count} {self.rounds_checked:,} choices"
 
     def scores(self) -> str:
-        """The first mismatch as a table; of very many arms the logged one and the highest ones."""
+        """The first mismatch as a table, or nothing if there is none."""
+        return str(self._scores() or "")
+
+    def _scores(self) -> Table | None:
+        """The first mismatch; of very many arms the logged one and the highest ones."""
         if not self.situation:
-            return ""
+            return None
         by_score = any(row["score"] == row["score"] for row in self.situation)
         key = _SCORE if by_score else _CHANCE
         first = sorted(self.situation, key=lambda row: (not row["logged"], -row[key.key]))[:_MOST_ARMS]
         rows = [row for row in self.situation if row in first]
-        return render(rows, (*_SITUATION, key, *(_IN_BATCH if self.batches_checked else ()), _LOGGED), 4)
+        return Table(rows, (*_SITUATION, key, *(_IN_BATCH if self.batches_checked else ()), _LOGGED), 4)
 
 
 def finding_of(name: str, what: str, judged: Plausibility | None, wrong: list[str], count: int) -> Finding:

@@ -19,6 +19,7 @@ from debandit.cli.options import (
     settings,
     where_to_work,
 )
+from debandit.cli.printing import printed_as, show
 from debandit.errors import InputError, printable
 from debandit.settings import AVAILABLE, MISSING, checked_options
 
@@ -31,7 +32,8 @@ Columns = dict[str, Any]
     "world", "runs", "unseen", "interval", "level", "method", "control", "adjust", "control_variates", "seed", "force"
 )
 @where_to_work
-@click.option("--json", "json_path", metavar="PATH", help="Write the whole result there, too.")
+@click.option("--details", is_flag=True, help="Say how the numbers were made: runs, Monte-Carlo errors, coverage.")
+@printed_as
 def debias(
     log: tuple[str, ...],
     columns: Columns,
@@ -39,6 +41,8 @@ def debias(
     world: str,
     workers: int | None,
     cluster: str | None,
+    details: bool,
+    form: str,
     json_path: str | None,
     **options: Any,
 ) -> None:
@@ -63,9 +67,7 @@ def debias(
     _check_targets({"--json": json_path}, log, columns)
     with chosen(workers, cluster) as executor:
         result = run(data, made_by, world=bootstrap, executor=executor, **options)
-    click.echo(str(result))
-    if json_path is not None:
-        result.to_json(json_path)
+    show(result, form, json_path, result.parts(with_details=details))
 
 
 @click.command(cls=WithListing)
@@ -78,7 +80,7 @@ def debias(
     help="Between which every reward must lie; a confidence sequence needs it unless rewards are 0/1.",
 )
 @where_to_work
-@click.option("--json", "json_path", metavar="PATH", help="Write everything there, too.")
+@printed_as
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw everything there: a file .svg, .png or .pdf.")
 def compare(
     log: tuple[str, ...],
@@ -87,6 +89,7 @@ def compare(
     world: str,
     workers: int | None,
     cluster: str | None,
+    form: str,
     json_path: str | None,
     plot_path: str | None,
     **options: Any,
@@ -112,9 +115,7 @@ def compare(
     _check_targets({"--json": json_path, "--plot": plot_path}, log, columns)
     with chosen(workers, cluster) as executor:
         found = run(data, made_by, world=bootstrap, executor=executor, **options)
-    click.echo(str(found))
-    if json_path is not None:
-        found.to_json(json_path)
+    show(found, form, json_path)
     if plot_path is not None:
         found.save_plot(plot_path)
 
@@ -122,7 +123,10 @@ def compare(
 @click.command(cls=WithRules)
 @log_and_policy
 @settings("unseen", "seed", "threads")
-def check(log: tuple[str, ...], columns: Columns, policy: str | None, **options: Any) -> None:
+@printed_as
+def check(
+    log: tuple[str, ...], columns: Columns, policy: str | None, form: str, json_path: str | None, **options: Any
+) -> None:
     """Did this rule make this log? Ends with the exit code 0 if it may have, with 1 if not.
 
     A correction with the wrong rule is worthless. Choices that the rule never makes are listed, the first one with the
@@ -131,8 +135,10 @@ def check(log: tuple[str, ...], columns: Columns, policy: str | None, **options:
     from debandit.checking import check as run
 
     made_by = policy_for(policy, log, columns)
-    fit = run(log_of(log, columns, batched=made_by.needs_batches), made_by, **options)
-    click.echo(str(fit))
+    data = log_of(log, columns, batched=made_by.needs_batches)
+    _check_targets({"--json": json_path}, log, columns)
+    fit = run(data, made_by, **options)
+    show(fit, form, json_path)
     click.get_current_context().exit(0 if fit.fits else 1)
 
 
@@ -193,8 +199,11 @@ def _echo_command(text: str) -> None:
 
 @click.command()
 @log_file
-def identify(log: tuple[str, ...], columns: Columns) -> None:
+@printed_as
+def identify(log: tuple[str, ...], columns: Columns, form: str, json_path: str | None) -> None:
     """Say which built-in rule, with which options, explains a log best, and how sure one can be."""
     from debandit.identification import identify as run
 
-    click.echo(str(run(log_of(log, columns))))
+    data = log_of(log, columns)
+    _check_targets({"--json": json_path}, log, columns)
+    show(run(data), form, json_path)

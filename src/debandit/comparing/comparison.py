@@ -1,19 +1,17 @@
 """What all methods say of a log: rows, and the table, file and picture made from them."""
 
-import json
 import math
 import pathlib
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from debandit.comparing.advice import Advice
 from debandit.comparing.methods import Found, Method
-from debandit.errors import printable, shorten, with_few_sizes
-from debandit.files import write_whole
+from debandit.errors import shorten, with_few_sizes
+from debandit.files import json_text, write_whole
 from debandit.result import Debiased
-from debandit.tables import Column, Row, decimals_for, render
+from debandit.tables import Column, Part, Row, Table, decimals_for, plain
 from debandit.version import __version__
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 SCHEMA, SCHEMA_VERSION = "debandit.comparison", 1
 MEAN, DIFFERENCE = "mean", "difference"
-WIDTH = 100  # of the text
 _LABEL = 60  # characters of an arm in a heading
 _INTERVALS = "The interval beside quoted and corrected means is that of debias, and goes with the observed mean."
 _KEPT = ("policy", "horizon", "level", "control", "seed", "log_sha256")
@@ -82,8 +79,12 @@ class Comparison:
 
     def to_json(self, path: str | pathlib.Path) -> None:
         """Write the rows and what they were made from, whole or not at all."""
+        write_whole(path, json_text(self.document()))
+
+    def document(self) -> dict[str, Any]:
+        """What such a file has."""
         settings = self.result.settings
-        document = {
+        return {
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
             "settings": {**{key: getattr(settings, key) for key in _KEPT}, "version": __version__},
@@ -91,7 +92,6 @@ class Comparison:
             "warnings": list(self.result.warnings),
             "rows": self.rows(),
         }
-        write_whole(path, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
     def plot(self) -> "alt.VConcatChart":
         """An Altair chart: each method's estimate and interval, a panel for each arm."""
@@ -106,16 +106,24 @@ class Comparison:
         save_as(self.plot(), path)
 
     def __str__(self) -> str:
+        return plain(self.parts())
+
+    def parts(self) -> list[Part]:
+        """The pieces of what is printed."""
         settings = self.result.settings
         head = f"{len(self.result.labels)} arms, {settings.horizon:,} rounds; rule {with_few_sizes(settings.policy)}"
-        said = _wrapped(*self.advice.because, *([_INTERVALS] if self.result.interval.name != "none" else []))
-        parts = [_wrapped(head), *self._tables(), said, self._assumptions()]
-        refused = self._refusals()
-        parts += [refused] if refused else []
-        warnings = [_wrapped(f"warning: {warning}", indent="  ") for warning in self.result.warnings]
-        return "\n\n".join([*parts, *(["\n".join(warnings)] if warnings else [])])
+        intervals = [_INTERVALS] if self.result.interval.name != "none" else []
+        used = [answer.method for answer in self.answers if not answer.refused]
+        return [
+            Part("head", head),
+            *self._tables(),
+            *(Part("advice", text) for text in (*self.advice.because, *intervals)),
+            *_list("What each assumes:", [(method.title, method.assumes) for method in used]),
+            *_list("Not possible here:", self._refusals()),
+            *(Part("warning", f"warning: {with_few_sizes(warning)}") for warning in self.result.warnings),
+        ]
 
-    def _tables(self) -> Iterator[str]:
+    def _tables(self) -> Iterator[Part]:
         """A table for each arm, and for each difference, of the methods that say something of it."""
         rows, control = self.rows(), self.result.settings.control
         columns = [
@@ -129,18 +137,13 @@ class Comparison:
         errors = [0.03 * row["se"] for row in rows if row["method"] == "naive" and row["se"]]
         for key in dict.fromkeys((row["quantity"], row["arm"]) for row in rows):
             block = [row for row in rows if (row["quantity"], row["arm"]) == key and row["estimate"] is not None]
-            label = printable(shorten(key[1], _LABEL))
-            against = "" if key[0] == MEAN else f" minus {printable(shorten(str(control), _LABEL))}"
+            against = "" if key[0] == MEAN else f" minus {shorten(str(control), _LABEL)}"
             pulls = _pulls(self.result.pulls[self.result.labels.index(key[1])]) if key[0] == MEAN else ""
             shown = [row | {"limits": _limits(row)} for row in block]
-            table = render(shown, columns, decimals_for(errors)) if shown else "nothing can be said of it"
-            yield f"{label}{against}{pulls}\n\n{table}"
+            yield Part(str(key), f"{shorten(key[1], _LABEL)}{against}{pulls}", strong=True)
+            yield Part(str(key), Table(shown, columns, decimals_for(errors)) if shown else "nothing can be said of it")
 
-    def _assumptions(self) -> str:
-        used = [answer.method for answer in self.answers if not answer.refused]
-        return _list("What each assumes:", [(method.title, method.assumes) for method in used])
-
-    def _refusals(self) -> str:
+    def _refusals(self) -> list[tuple[str, str]]:
         """Why methods say nothing of the log, or of an arm; those with one reason stand together."""
         impossible = {answer.method.name for answer in self.answers if answer.refused}
         of_log = [(answer.refused, answer.method.title) for answer in self.answers if answer.refused]
@@ -152,7 +155,7 @@ class Comparison:
         reasons: dict[str, list[str]] = {}
         for reason, title in dict.fromkeys([*of_log, *of_arms]):
             reasons.setdefault(reason, []).append(title)
-        return _list("Not possible here:", [("; ".join(titles), reason) for reason, titles in reasons.items()])
+        return [("; ".join(titles), reason) for reason, titles in reasons.items()]
 
 
 def _speaks_of(method: Method, quantity: str) -> bool:
@@ -175,13 +178,7 @@ def _pulls(count: int) -> str:
     return f", {count:,} {'pull' if count == 1 else 'pulls'}"
 
 
-def _list(heading: str, items: list[tuple[str, str]]) -> str:
-    lines = [_wrapped(f"{title}: {text}", indent="    ") for title, text in items]
-    return "\n".join([heading, *(f"  {line}" for line in lines)]) if items else ""
-
-
-def _wrapped(*texts: str, indent: str = "") -> str:
-    """Each text on lines of its own that fit the page."""
-    return "\n".join(
-        textwrap.fill(printable(text), WIDTH - 2, subsequent_indent=indent, break_on_hyphens=False) for text in texts
+def _list(heading: str, items: list[tuple[str, str]]) -> list[Part]:
+    return (
+        [Part(heading, text) for text in (heading, *(f"- {title}: {text}" for title, text in items))] if items else []
     )

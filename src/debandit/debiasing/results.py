@@ -171,34 +171,61 @@ def _differences(log: ExperimentLog, found: BiasEstimate, quoted: Floats, sure: 
 def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Winner) -> list[str]:
     once, constant = log.pulls == 1, (log.pulls > 1) & (log.variances == 0)
     still, lent = world.variances == 0, np.full(log.pulls.shape, not world.binary)
-    pulled, corrected = log.pulls > 0, log.means - found.bias
+    pulled, corrected, quoted = log.pulls > 0, log.means - found.bias, log.means - found.quoted_bias
     with np.errstate(invalid="ignore"):
-        outside = log.binary & ((corrected < 0) | (corrected > 1))
+        outside = log.binary & ((corrected < 0) | (corrected > 1) | (quoted < 0) | (quoted > 1))
         unsure = pulled & (np.abs(found.bias) < 2 * found.bias_se) & (found.bias_se > 0)
     seldom = pulled & ~(found.bias_se >= 0)
     few, follows = log.pulls <= 2, pulled & (Places.of(log.pulls, log.means).place != LEADS)
     small = follows & (few | (log.pulls > 10)) & (log.horizon <= SMALL) & ~log.binary
     texts = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
-        (once & still, "pulled once, so its bootstrap world has no variance and its bias cannot be trusted"),
-        (constant & still, "all its rewards are the same, so its bootstrap world has no variance and shows no bias"),
-        (once & ~still & lent, "pulled once, so the spread of its bootstrap world is borrowed"),
-        (once & ~still & ~lent, "pulled once, so its bootstrap world is half a guess"),
-        (constant & ~still & lent, "all its rewards are the same, so the spread of its bootstrap world is borrowed"),
-        (outside, "the corrected mean lies outside [0, 1], although the rewards are 0/1"),
+        (
+            once & still,
+            "pulled once, so its bootstrap world has no variance and its bias cannot be trusted; quote only its pulls",
+        ),
+        (
+            constant & still,
+            "all its rewards are the same, so its bootstrap world has no variance and shows no bias; the world "
+            "smoothed lends it the spread of the other arms",
+        ),
+        (
+            once & ~still & lent,
+            "pulled once, so the spread of its bootstrap world is borrowed; rely on its interval, not on its mean",
+        ),
+        (
+            once & ~still & ~lent,
+            "pulled once, so its bootstrap world is half a guess; rely on its interval, not on its mean",
+        ),
+        (
+            constant & ~still & lent,
+            "all its rewards are the same, so the spread of its bootstrap world is borrowed; rely on its interval, not "
+            "on its mean",
+        ),
+        (outside, "a quoted or corrected mean lies outside [0, 1], although the rewards are 0/1; quote 0 or 1 instead"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
-        (found.off, "the simulated rewards miss the mean or variance of their world; do not trust the bias"),
-        (few & small, "pulled once or twice: such quoted means were still too low on average"),
+        (
+            found.off,
+            "the simulated rewards miss the mean or variance of their world; do not trust the bias, and try another "
+            "--world",
+        ),
+        (few & small, "pulled once or twice: such quoted means were still too low on average; rely on the interval"),
         (
             ~few & small,
             "not in the lead with more than 10 pulls: such quoted means were too high on average, the naive "
-            "ones nearly right",
+            "ones nearly right; look at both",
         ),
-        (seldom, "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log?"),
+        (
+            seldom,
+            "pulled in fewer than two runs, so its bias cannot be estimated; does the rule fit the log (see debandit "
+            "check)?",
+        ),
     ]
     warnings = [f"{_named(log, which)}: {text}" for which, text in texts if which.any()]
     if log.binary and not 0 <= winner.corrected <= 1:
-        warnings.append(f"{winner.arm}, corrected as the winner, lies outside [0, 1], although the rewards are 0/1")
+        warnings.append(
+            f"{winner.arm}, corrected as the winner, lies outside [0, 1], although the rewards are 0/1; quote 0 or 1"
+        )
     return warnings
 
 

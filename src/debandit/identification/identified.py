@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from debandit.errors import listed
+from debandit.files import json_text, known, write_whole
 from debandit.identification.score import Scored
 from debandit.policies import Policy
 from debandit.policies.policy import SELDOM_CHANGED
-from debandit.tables import Column, render
+from debandit.tables import Column, Part, Table, plain
 
+SCHEMA, SCHEMA_VERSION = "debandit.identified", 1
 CLEAR, LIKELY = 0.95, 0.75  # weights
 CERTAIN = -1e-3  # a log-likelihood above this explains every round
 MISFIT = 0.01  # a p-value below this says that not even the best rule fits
@@ -89,15 +92,37 @@ class Identified:
         ]
 
     def __str__(self) -> str:
-        return "\n".join(
-            [
-                f"{self.arm_count} arms, {self.horizon:,} rounds; the rules by how well they explain the choices",
-                "",
-                render(self.rows(), _COLUMNS, 3),
-                "",
-                *self._words(),
-            ]
-        )
+        return plain(self.parts())
+
+    def parts(self) -> list[Part]:
+        """The pieces of what is printed."""
+        size = f"{self.arm_count} arms, {self.horizon:,} rounds; the rules by how well they explain the choices:"
+        verdict, *more = self._words()
+        return [
+            Part("verdict", verdict, strong=True),
+            *(Part("verdict", text) for text in more),
+            Part("caption", size),
+            Part("table", Table(self.rows(), _COLUMNS, 3)),
+            Part("next", "Next: debandit check with this rule tells how well it fits the log."),
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """Everything, as a JSON file has it."""
+        found = {
+            "verdict": self.verdict,
+            "policy": str(self.policy),
+            "p_value": self.p_value,
+            "arm_count": self.arm_count,
+            "horizon": self.horizon,
+            "twins": [*map(str, self.twins)],
+            "as_good": [*map(str, self.as_good)],
+            "rules": [row | {"policy": str(c.policy)} for row, c in zip(self.rows(), self.candidates, strict=True)],
+        }
+        return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **known(found)}
+
+    def to_json(self, path: str | Path) -> None:
+        """Write everything, whole or not at all."""
+        write_whole(path, json_text(self.document()))
 
     def _words(self) -> list[str]:
         best, second = self.candidates[:2]

@@ -271,7 +271,10 @@ def spread_warnings(log: ExperimentLog, interval: str) -> list[str]:
     ratio = float(spread_ratio(log.pulls.astype(np.float64), np.nan_to_num(log.variances)))
     if interval != "pooled-t" or not ratio > FACTOR:
         return []
-    return [f"the standard deviations of the arms differ by a factor of {ratio:.1f}: in simulations {_WITH_FACTORS}"]
+    return [
+        f"the standard deviations of the arms differ by a factor of {ratio:.1f}: in simulations {_WITH_FACTORS}; "
+        "do not decide by a limit that only just excludes something"
+    ]
 
 
 def spread_ratio(pulls: Floats, variances: Floats) -> Floats:

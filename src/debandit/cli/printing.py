@@ -1,0 +1,78 @@
+"""How commands print what they found: as text, with colours on a terminal, or in a form for other programs."""
+
+import csv
+import io
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import click
+
+from debandit.errors import printable
+from debandit.tables import Part, in_markdown, laid_out
+
+FORMATS = ("table", "markdown", "csv", "json")
+_STYLES: dict[str, dict[str, Any]] = {
+    "warning": {"fg": "yellow"},
+    "note": {"dim": True},
+    "details": {"dim": True},
+    "next": {"fg": "cyan"},
+}
+
+
+class Found(Protocol):
+    """What a command can print: pieces of text for people, rows and a document for programs."""
+
+    def parts(self) -> list[Part]:
+        """The pieces of the text."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What a table has."""
+
+    def document(self) -> dict[str, Any]:
+        """What a JSON file has."""
+
+
+def printed_as(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say how an answer is printed, and where else it is written."""
+    form = click.option(
+        "--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="What is printed."
+    )
+    path = click.option("--json", "json_path", metavar="PATH", help="Write everything there, too.")
+    return form(path(command))
+
+
+def show(found: Found, form: str, json_path: str | None, parts: Sequence[Part] | None = None) -> None:
+    """Print what was found in the form asked for, and write it; `parts` may be more of the text than usual."""
+    from debandit.files import json_text, write_whole
+
+    texts: dict[str, Callable[[], str]] = {
+        "table": lambda: _coloured(parts or found.parts()),
+        "markdown": lambda: in_markdown(parts or found.parts()),
+        "csv": lambda: _csv(found.rows()).removesuffix("\n"),
+        "json": lambda: json_text(found.document()).removesuffix("\n"),
+    }
+    click.echo(texts[form](), color=False if os.environ.get("NO_COLOR") else None)
+    if json_path is not None:
+        write_whole(json_path, json_text(found.document()))
+
+
+def _coloured(parts: Sequence[Part]) -> str:
+    """The text in colours, which `click.echo` takes out again if nobody would see them."""
+    return laid_out((part, _styled(part)) for part in parts)
+
+
+def _styled(part: Part) -> str:
+    if isinstance(part.content, str):
+        return click.style(str(part), bold=True if part.strong else None, **_STYLES.get(part.kind.split()[0], {}))
+    header, *rest = str(part).split("\n")
+    return "\n".join([click.style(header, bold=True), *rest])
+
+
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows as they are, but for letters in texts that a terminal would obey."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: printable(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)
+    return out.getvalue()
