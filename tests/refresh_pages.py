@@ -23,7 +23,8 @@ def console(block, directory, both):
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         done = run(*shlex.split(command)[1:], cwd=directory)
-        told = (done.stdout + done.stderr * both).rstrip()
+        said = re.sub(r"^debandit: compiling .*\n", "", done.stderr, flags=re.MULTILINE)
+        told = (done.stdout + said * both).rstrip()
         gap = "\n" if shown.endswith("\n\n") else ""
         output = f"{told}\n{gap}" if shown.strip() else shown
         parts.append(f"$ {command}\n{output}")

@@ -10,6 +10,7 @@ import pytest
 from commands import flat, run
 
 import debandit as db
+from debandit.words.values import Values
 
 LABELS = [f"variant_number_{k:05d}" for k in range(10)]  # 20 characters each
 SIZES = (20_000,) * 50
@@ -124,6 +125,13 @@ def test_arms_of_which_little_is_known():
     alike = db.ExperimentLog(["one", "two"] * 6, [1, 0] * 6)
     result = db.debias(alike, "ucb", runs=200, force=True)
     assert "one converts at 100 % (95 % interval" in str(result)  # and no more, whatever is taken off
+
+
+def test_a_limit_just_below_zero_does_not_look_like_zero():
+    said = Values(percents=True, decimals=2, level=0.95)
+    assert said.difference_limits(-0.0037, 1.0) == " (95 % interval 0 to 100)"
+    assert said.finer(-0.0037, 1.0).difference_limits(-0.0037, 1.0) == " (95 % interval -0.4 to 100.0)"
+    assert said.finer(0.0, 0.5) == said
 
 
 COLUMNS = ("--arm", "drug", "--reward", "response")

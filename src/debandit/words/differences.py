@@ -26,6 +26,7 @@ def difference_sentence(result: "Debiased", arm: int, said: Values) -> str:
     if found is None or math.isnan(found.quoted[arm]):
         return ""
     value = found.quoted[arm]
+    said = said.finer(value, found.low[arm], found.high[arm])  # a limit just below 0 must not look like 0
     name, other = called(result.labels[arm], first=True), called(found.to[arm])
     sentence = f"{name} is {said.difference(value)} {'above' if value >= 0 else 'below'} {other}"
     lift = _lift(found, arm) if result.settings.control is not None else ""

@@ -45,6 +45,14 @@ class Values(NamedTuple):
             else f" ({self.title} {limits_text(low, high, self.decimals, percents=self.percents)})"
         )
 
+    def finer(self, *values: float) -> "Values":
+        """With so many decimals more that none of these values looks like zero, if three are enough for that."""
+        for more in range(4):
+            said = self._replace(decimals=self.decimals + more)
+            if all(value == 0 or not math.isfinite(value) or said._points(value).strip("-0.") for value in values):
+                return said
+        return self
+
     def difference(self, value: float) -> str:
         """How far apart two means are."""
         return f"{self._points(abs(value))} percentage points" if self.percents else number(abs(value), self.decimals)
