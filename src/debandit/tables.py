@@ -35,6 +35,11 @@ class Table(NamedTuple):
         kept = [column for column in self.columns if column.key != keys[0]]
         return self._replace(columns=kept).without(*keys[1:])
 
+    @property
+    def cells(self) -> list[list[str]]:
+        """What stands in each row."""
+        return [[_cell(row[each.key], each.role, self.decimals) for each in self.columns] for row in self.rows]
+
     def __str__(self) -> str:
         return render(*self)
 
@@ -84,7 +89,7 @@ def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str
 
     A last column of texts goes on below where it is too wide for the page.
     """
-    cells = [[_cell(row[column.key], column.role, decimals) for column in columns] for row in rows]
+    cells = Table(rows, columns, decimals).cells
     widths = [max(_width(column.title), *(_width(line[i]) for line in cells)) for i, column in enumerate(columns)]
     if columns[-1].role == "text" and len(columns) > 1:
         room = WIDTH - sum(widths[:-1]) - 2 * (len(widths) - 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from debandit.cli.logs import check, compare, debias, describe, identify
+from debandit.cli.logs import check, compare, debias, describe, identify, report
 from debandit.cli.simulations import datasets, demo, plan, presets, simulate, study
 from debandit.errors import DebanditError, printable, shorten
 from debandit.version import __version__
@@ -27,6 +27,7 @@ def commands() -> None:
     debandit describe trial.csv                              what is in my log?
     debandit check trial.csv --policy "ucb(c=1)"             did this rule make this log?
     debandit debias trial.csv --policy "ucb(c=1)"            correct your own
+    debandit debias trial.csv --policy ucb --report a.html   a page for people, with pictures
     debandit compare trial.csv --policy "ucb(c=1)"           all methods side by side
     debandit simulate --policy ucb --world "bernoulli(means=[0.3,0.6])" --horizon 100
     """
@@ -36,7 +37,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo(f"warning: {printable(str(message))}", err=True)
 
 
-for _command in (describe, debias, compare, check, identify, simulate, plan, demo, datasets, presets, study):
+for _command in (describe, debias, report, compare, check, identify, simulate, plan, demo, datasets, presets, study):
     commands.add_command(_command)
 
 

@@ -2,8 +2,9 @@
 
 import os
 import shlex
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +24,11 @@ from debandit.cli.printing import printed_as, show
 from debandit.errors import InputError, printable
 from debandit.settings import AVAILABLE, MISSING, checked_options
 
+if TYPE_CHECKING:
+    from debandit.log import ExperimentLog
+    from debandit.policies import Policy
+    from debandit.result import Debiased
+
 Columns = dict[str, Any]
 
 
@@ -32,6 +38,8 @@ Columns = dict[str, Any]
     "world", "runs", "unseen", "interval", "level", "method", "control", "adjust", "control_variates", "seed", "force"
 )
 @where_to_work
+@click.option("--report", "report_path", metavar="PATH", help="Write a page for people there: a file .html.")
+@click.option("--plot", "plot_path", metavar="PATH", help="Draw the result there: a file .svg, .png, .pdf or .html.")
 @click.option("--details", is_flag=True, help="Say how the numbers were made: runs, Monte-Carlo errors, coverage.")
 @printed_as
 def debias(
@@ -44,6 +52,8 @@ def debias(
     details: bool,
     form: str,
     json_path: str | None,
+    plot_path: str | None,
+    report_path: str | None,
     **options: Any,
 ) -> None:
     """Correct the arm means of a logged experiment.
@@ -59,15 +69,57 @@ def debias(
     from debandit.debiasing import debias as run
     from debandit.debiasing.cases import totals_enough
     from debandit.executors import chosen
+    from debandit.plots import checked_picture
     from debandit.worlds import as_bootstrap
 
     made_by, bootstrap = policy_for(policy, log, columns), as_bootstrap(world, "--world")
     checked, _ = checked_options({"world": bootstrap, **options})
     data = log_of(log, columns, batched=made_by.needs_batches, enough=totals_enough(made_by, checked))
-    _check_targets({"--json": json_path}, log, columns)
+    _check_targets({"--json": json_path, "--plot": plot_path, "--report": report_path}, log, columns)
+    if plot_path is not None:
+        checked_picture(plot_path, "--plot")
     with chosen(workers, cluster) as executor:
         result = run(data, made_by, world=bootstrap, executor=executor, **options)
     show(result, form, json_path, result.parts(with_details=details))
+    if plot_path is not None:
+        result.plot(plot_path)
+    if report_path is not None:
+        _write_report(report_path, result, data, made_by, log, options)
+
+
+def _write_report(
+    path: str,
+    result: "Debiased",
+    log: "ExperimentLog",
+    policy: "Policy",
+    names: tuple[str, ...],
+    options: dict[str, Any],
+) -> None:
+    """The report, with what the check says, and what other assumptions would give."""
+    from debandit.checking import check as run
+    from debandit.report import write_report
+    from debandit.report.sensitivity import sensitivity
+
+    threads = options["threads"]
+    fit = run(log, policy, seed=options["seed"], unseen=options["unseen"], threads=threads)
+    others, typed = sensitivity(log, result, threads), shlex.join(["debandit", *sys.argv[1:]])
+    write_report(path, result, fit=fit, others=others, source=" ".join(names) or "the log", command=typed)
+
+
+@click.command()
+@click.argument("result", metavar="RESULT.json")
+@click.option("-o", "--output", default="report.html", show_default=True, metavar="PATH", help="Where to write it.")
+def report(result: str, output: str) -> None:
+    """Turn a result that was kept with --json into a page for people.
+
+    With the log at hand, debandit debias ... --report PATH writes more: how well the rule fits, and what other
+    assumptions would give.
+    """
+    from debandit.report import write_report
+    from debandit.result import Debiased
+
+    write_report(output, Debiased.from_json(result), source=result)
+    click.echo(f"written to {printable(output)}")
 
 
 @click.command(cls=WithListing)

@@ -149,7 +149,7 @@ def draw_plans(rows: Sequence[Row]) -> "alt.VConcatChart":
 
 def save(chart: "alt.TopLevelMixin", stem: str | Path) -> list[Path]:
     """Write stem.svg, stem.png and stem.pdf, each whole or not at all."""
-    svg = _svg(chart)
+    svg = svg_of(chart)
     paths = [Path(f"{stem}.{ending}") for ending in ENDINGS]  # with_suffix would cut the end off "gap-0.5"
     for path in paths:
         write_whole(path, _converted(svg, path))
@@ -158,7 +158,7 @@ def save(chart: "alt.TopLevelMixin", stem: str | Path) -> list[Path]:
 
 def save_as(chart: "alt.TopLevelMixin", path: str | Path) -> None:
     """Write one file, whole or not at all, of the kind that its name says."""
-    write_whole(path, _converted(_svg(chart), checked_picture(path)))
+    write_whole(path, _converted(svg_of(chart), checked_picture(path)))
 
 
 def checked_picture(path: str | Path, where: str = "") -> Path:
@@ -169,7 +169,8 @@ def checked_picture(path: str | Path, where: str = "") -> Path:
     return Path(path)
 
 
-def _svg(chart: "alt.TopLevelMixin") -> str:
+def svg_of(chart: "alt.TopLevelMixin") -> str:
+    """The picture as SVG."""
     import altair as alt
     import vl_convert
 
