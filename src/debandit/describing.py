@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from debandit.engine.conditions import LARGE
-from debandit.errors import between, listed, printable
+from debandit.errors import between, listed, printable, shorten
+from debandit.files import known
 from debandit.intervals import chosen_interval
 from debandit.log import ExperimentLog
 from debandit.log_parts import Floats
 from debandit.policies import RULES
-from debandit.tables import Column, decimals_for, render
+from debandit.tables import NARROW, Column, Part, Table, decimals_for, plain, render
 from debandit.worlds import as_bootstrap
 
 SLICES = 40  # of time, in the picture
@@ -129,26 +130,35 @@ class Description(NamedTuple):
                 {"batch": names[i], "users": sizes[i], **{str(k): n / sizes[i] for k, n in enumerate(pulls.tolist())}}
             )
         columns = [Column("batch", "batch", "text"), Column("users", "users", "count")]
-        columns += [Column(str(k), printable(label)[:_LONGEST_LABEL], "share") for k, label in enumerate(labels)]
+        room = min(_LONGEST_LABEL, (NARROW - 10) // len(labels))
+        columns += [Column(str(k), shorten(printable(label), room), "share") for k, label in enumerate(labels)]
         lines = render(rows, columns, 1).split("\n")
         if count > _MOST_BATCHES:
             lines.insert(2 + half, f"... {count - 2 * half:,} more")
         return "\n".join(lines)
 
     def __str__(self) -> str:
+        return plain(self.parts())
+
+    def parts(self) -> list[Part]:
+        """The pieces of what is printed."""
         rows = self.rows()
         errors = [row["sd"] / np.sqrt(max(row["pulls"], 1)) for row in rows]
-        unseen = f"never pulled: {listed(self.log.unseen)}" if self.log.unseen else ""
         shown = {name: f"mean {printable(name)[:_LONGEST_LABEL]}" for name in self.log.metrics}
         metrics = [Column(_METRIC + name, title, "number") for name, title in shown.items()]
-        table = render(rows, (*_COLUMNS, *metrics), decimals_for(errors))
-        parts = [
-            self.headline,
-            table,
-            self.picture(),
-            self.batches(),
-            unseen,
-            *map(printable, self.log.absences),
-            self.suits(),
+        pictures = [tuple(text.split("\n")) for text in (self.picture(), self.batches()) if text]
+        unseen = [f"never pulled: {listed(self.log.unseen)}"] if self.log.unseen else []
+        return [
+            Part("headline", self.headline, strong=True),
+            Part("arms", Table(rows, (*_COLUMNS, *metrics), decimals_for(errors))),
+            *(Part("over time", lines) for lines in pictures),
+            *(Part("unseen", text) for text in unseen),
+            *(Part("note", text) for text in self.log.absences),
+            Part("suits", self.suits()),
         ]
-        return "\n\n".join(part for part in parts if part)
+
+    def document(self) -> dict[str, Any]:
+        """What a JSON file has."""
+        log = self.log
+        found = {"horizon": log.horizon, "binary": log.binary, "batch_sizes": log.batch_sizes, "arms": self.rows()}
+        return {"schema": "debandit.description", "schema_version": 1, **known(found), "notes": list(log.notes)}

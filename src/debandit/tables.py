@@ -48,11 +48,19 @@ class Part(NamedTuple):
     """A piece of an answer. Pieces of one kind stand together; the command line has colours for some kinds."""
 
     kind: str
-    content: str | Table
+    content: str | Table | tuple[str, ...]  # a sentence, or lines that stay as they are
     strong: bool = False
 
     def __str__(self) -> str:
-        return wrapped(self.content) if isinstance(self.content, str) else str(self.content)
+        if isinstance(self.content, str):
+            return wrapped(self.content)
+        return str(self.content) if isinstance(self.content, Table) else "\n".join(map(printable, self.content))
+
+    def in_markdown(self) -> str:
+        """The piece as a paragraph, a table or a block of text."""
+        if isinstance(self.content, str):
+            return printable(self.content)
+        return markdown(*self.content) if isinstance(self.content, Table) else f"```text\n{self}\n```"
 
 
 def plain(parts: Iterable[Part]) -> str:
@@ -72,9 +80,7 @@ def laid_out(shown: Iterable[tuple[Part, str]]) -> str:
 
 def in_markdown(parts: Iterable[Part]) -> str:
     """The pieces as Markdown, each a paragraph or a table."""
-    return "\n\n".join(
-        printable(part.content) if isinstance(part.content, str) else markdown(*part.content) for part in parts
-    )
+    return "\n\n".join(part.in_markdown() for part in parts)
 
 
 def wrapped(text: str, width: int = WIDTH, indent: str = "  ") -> str:

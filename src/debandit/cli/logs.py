@@ -20,7 +20,7 @@ from debandit.cli.options import (
     settings,
     where_to_work,
 )
-from debandit.cli.printing import printed_as, show
+from debandit.cli.printing import FORMATS, printed_as, show
 from debandit.errors import InputError, printable
 from debandit.settings import AVAILABLE, MISSING, checked_options
 
@@ -198,12 +198,16 @@ def check(
 @log_file
 @click.option("--batch", metavar="COLUMN", help="Column of the batches.")
 @batch_by
-def describe(log: tuple[str, ...], columns: Columns) -> None:
+@printed_as
+def describe(log: tuple[str, ...], columns: Columns, form: str, json_path: str | None) -> None:
     """Say what is in a log: per arm, over time, and what to type next."""
     from debandit.describing import Description
 
     found = Description(log_of(log, columns, absences=False, batched=True))
-    click.echo(str(found))
+    _check_targets({"--json": json_path}, log, columns)
+    show(found, form, json_path)
+    if form != FORMATS[0]:
+        return
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
     words = " ".join([_typed(log, columns), *_as_typed(columns)])
     click.echo("\nNext, with the rule that chose the arms (debandit debias --help lists them):")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import click
 
 from debandit.errors import printable
-from debandit.tables import Part, in_markdown, laid_out
+from debandit.tables import Part, Table, in_markdown, laid_out
 
 FORMATS = ("table", "markdown", "csv", "json")
 _STYLES: dict[str, dict[str, Any]] = {
@@ -64,7 +64,10 @@ def _coloured(parts: Sequence[Part]) -> str:
 
 def _styled(part: Part) -> str:
     if isinstance(part.content, str):
-        return click.style(str(part), bold=True if part.strong else None, **_STYLES.get(part.kind.split()[0], {}))
+        style = ({"bold": True} if part.strong else {}) | _STYLES.get(part.kind.split()[0], {})
+        return click.style(str(part), **style) if style else str(part)
+    if not isinstance(part.content, Table):
+        return str(part)
     header, *rest = str(part).split("\n")
     return "\n".join([click.style(header, bold=True), *rest])
 

@@ -2,18 +2,30 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
 from debandit.cli.options import WithGivenWorlds, policy_of, settings, where_to_work
+from debandit.cli.printing import printed_as, show
 from debandit.errors import InputError, printable, with_few_sizes
+from debandit.files import known
+from debandit.tables import Column, Part, Table, decimals_for
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from debandit.study import Study
 
+_AVERAGES = (
+    Column("arm", "arm", "text"),
+    Column("truth", "true mean", "number"),
+    Column("pulls", "pulls", "number"),
+    Column("mean", "sample mean", "number"),
+    Column("bias", "bias", "number"),
+    Column("bias_se", "± MC s.e.", "number"),
+    Column("never_pulled", "never pulled", "share"),
+)
 MEASURED = {  # over a random population
     "accuracy": "How much bias the default leaves, and how far off it is",
     "coverage": "How often the intervals cover the truth",
@@ -27,6 +39,7 @@ MEASURED = {  # over a random population
 @click.option("--runs", default=100_000, show_default=True, type=click.IntRange(2), help="Simulated experiments.")
 @settings("seed")
 @where_to_work
+@printed_as
 def simulate(
     policy: str,
     world: str,
@@ -36,42 +49,58 @@ def simulate(
     threads: int | None,
     workers: int | None,
     cluster: str | None,
+    form: str,
+    json_path: str | None,
 ) -> None:
     """Run a rule in a world that you describe, and see how biased its sample means are."""
     from debandit.executors import chosen
+    from debandit.files import check_target
     from debandit.simulation import tally
-    from debandit.tables import Column, decimals_for, render
     from debandit.worlds import as_world
 
     chooser, place = policy_of(policy), as_world(world, "--world")
     if place.means.ndim != 1:
         raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
+    if json_path is not None:
+        check_target(json_path)
     with chosen(workers, cluster) as executor:
         total = tally(chooser, place, horizon=horizon, runs=runs, seed=seed, threads=threads, executor=executor)
-    rows = [
-        {
-            "arm": str(k + 1),
-            "truth": mean,
-            "pulls": total.pull_totals[0, k] / runs,
-            "mean": mean + total.bias[0, k],
-            "bias": total.bias[0, k],
-            "bias_se": total.bias_se[0, k],
-            "never_pulled": 1 - total.pulled[0, k] / runs,
-        }
-        for k, mean in enumerate(place.means)
-    ]
-    columns = [
-        Column("arm", "arm", "text"),
-        Column("truth", "true mean", "number"),
-        Column("pulls", "pulls", "number"),
-        Column("mean", "sample mean", "number"),
-        Column("bias", "bias", "number"),
-        Column("bias_se", "± MC s.e.", "number"),
-        Column("never_pulled", "never pulled", "share"),
-    ]
-    shown = with_few_sizes(str(chooser))
-    click.echo(f"{shown} in the world {place.name}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}\n")
-    click.echo(render(rows, columns, decimals_for(total.bias_se[0].tolist())))
+    per_arm = {
+        "truth": place.means,
+        "pulls": total.pull_totals[0] / runs,
+        "mean": place.means + total.bias[0],
+        "bias": total.bias[0],
+        "bias_se": total.bias_se[0],
+        "never_pulled": 1 - total.pulled[0] / runs,
+    }
+    values = zip(*(column.tolist() for column in per_arm.values()), strict=True)
+    rows = [{"arm": str(k + 1), **known(dict(zip(per_arm, row, strict=True)))} for k, row in enumerate(values)]
+    given = {"policy": str(chooser), "world": place.name, "horizon": horizon, "runs": runs, "seed": seed}
+    show(Averages(given, rows), form, json_path)
+
+
+class Averages(NamedTuple):
+    """What simulated experiments are like on average."""
+
+    given: dict[str, Any]
+    averages: list[dict[str, Any]]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary per arm."""
+        return self.averages
+
+    def parts(self) -> list[Part]:
+        """The pieces of what is printed."""
+        rule, world, horizon, runs, seed = self.given.values()
+        title = (
+            f"{with_few_sizes(rule)} in the world {world}, {horizon:,} rounds, averages over {runs:,} runs, seed {seed}"
+        )
+        errors = [row["bias_se"] or 0.0 for row in self.averages]
+        return [Part("title", title), Part("table", Table(self.averages, _AVERAGES, decimals_for(errors)))]
+
+    def document(self) -> dict[str, Any]:
+        """Everything, as a JSON file has it."""
+        return {"schema": "debandit.simulation", "schema_version": 1, **self.given, "arms": self.averages}
 
 
 @click.command(cls=WithGivenWorlds)
