@@ -158,7 +158,9 @@ class StudyRows:
         )
         source = f"{self.study.source}. " if self.study.source else ""
         debiased = f", each debiased with {runs} runs" if runs else ""
-        return f"{source}{experiments} experiments of {rounds} rounds{debiased}, seed {seeds}."
+        stop = any("stop_when(" in row["policy"] for row in self.rows)  # before they have all their rounds
+        of = "of at most" if stop else "of"
+        return f"{source}{experiments} experiments {of} {rounds} rounds{debiased}, seed {seeds}."
 
     def _heading(self) -> str:
         if all(row["paper"] is None for row in self.rows):
