@@ -158,7 +158,7 @@ class StudyRows:
         )
         source = f"{self.study.source}. " if self.study.source else ""
         debiased = f", each debiased with {runs} runs" if runs else ""
-        stop = any("stop_when(" in row["policy"] for row in self.rows)  # before they have all their rounds
+        stop = any("stop_when(" in row["rule"] for row in self.rows)  # before they have all their rounds
         of = "of at most" if stop else "of"
         return f"{source}{experiments} experiments {of} {rounds} rounds{debiased}, seed {seeds}."
 
