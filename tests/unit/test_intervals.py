@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import flat
 from scipy import stats
 
 import debandit as db
@@ -339,14 +340,14 @@ def test_what_is_said_of_larger_experiments_was_measured():
 
 def test_a_result_says_which_interval_it_is_and_what_is_known():
     log = log_of(A, [0.5, 3.0])
-    assert "not measured in such experiments, but for 60 to 300 rounds" in str(debiased(log))
+    assert "not measured in such experiments, but for 60 to 300 rounds" in flat(debiased(log).details())
     long = db.simulate("ucb", db.worlds.Normal([0, 1], [1, 1]), horizon=60, runs=1, paths=True).log(0)
-    text = str(debiased(long))
+    text = flat(debiased(long).details())
     for part in ("95 % interval", "pooled-t", "auto", "observed mean", "98.0 %", "0.9 %", "theorem"):
         assert part in text
     assert "90 % interval" in str(debiased(log, level=0.9))
-    assert "known to fail" in str(debiased(log, interval="wald"))
-    assert "two-part is made for" in str(debiased(log_of([0, 2.0, 0, 1.5], B), interval="pooled-t"))
+    assert "known to fail" in flat(debiased(log, interval="wald").details())
+    assert "two-part is made for" in flat(debiased(log_of([0, 2.0, 0, 1.5], B), interval="pooled-t").details())
     assert "interval" not in str(debiased(log, interval="none"))
 
 

