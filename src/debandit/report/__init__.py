@@ -115,7 +115,7 @@ def _shown(parts: Iterable[Part]) -> list[dict[str, Any]]:
             shown.append({"kind": part.kind, "table": _html_table(part.content, caption)})
             caption = ""
         else:
-            shown.append({"kind": part.kind, "text": printable(part.content), "strong": part.strong, "table": None})
+            shown.append({"kind": part.kind, "text": printable(str(part.content)), "strong": part.strong, "table": None})
     return shown
 
 
