@@ -115,7 +115,8 @@ def _shown(parts: Iterable[Part]) -> list[dict[str, Any]]:
             shown.append({"kind": part.kind, "table": _html_table(part.content, caption)})
             caption = ""
         else:
-            shown.append({"kind": part.kind, "text": printable(str(part.content)), "strong": part.strong, "table": None})
+            text = printable(str(part.content))
+            shown.append({"kind": part.kind, "text": text, "strong": part.strong, "table": None})
     return shown
 
 
