@@ -20,7 +20,7 @@ from debandit.errors import InputError, printable, shorten, with_few_sizes
 from debandit.policies import Policy, as_policy
 from debandit.settings import LEVELS
 from debandit.simulation import Runs, simulate
-from debandit.tables import Column, Row, decimals_for, render
+from debandit.tables import Column, Part, Printed, Row, Table, decimals_for, render
 from debandit.worlds import World, as_world
 
 if TYPE_CHECKING:
@@ -107,9 +107,10 @@ class Plan:
         errors = [each.se for each in (*self.raw_bias, *self.quoted_bias)]
         title = f"{with_few_sizes(str(self.policy))}, {self.horizon:,} rounds"
         table = render(self.rows(), _ARMS, decimals_for(errors))
-        return "\n".join([printable(title), "", *self._sentences(), "", table])
+        return "\n".join([printable(title), "", *self.sentences(), "", table])
 
-    def _sentences(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
+        """What it means, in words."""
         best, control = self.best + 1, self.control + 1
         share = 100 * self.pulls[self.best].value / self.horizon
         lost = f"{self.regret.value:,.1f}"
@@ -125,7 +126,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Plans:
+class Plans(Printed):
     """Several rules or horizons side by side."""
 
     plans: tuple[Plan, ...]
@@ -139,6 +140,16 @@ class Plans:
     def rows(self) -> list[Row]:
         """One dictionary per plan and arm."""
         return [row for plan in self.plans for row in plan.rows()]
+
+    def parts(self) -> list[Part]:
+        """What a notebook shows of it."""
+        found = []
+        for plan in self.plans:
+            errors = [each.se for each in (*plan.raw_bias, *plan.quoted_bias)]
+            title = f"{with_few_sizes(str(plan.policy))}, {plan.horizon:,} rounds"
+            found += [Part("plan", title, strong=True), *(Part("plan", text) for text in plan.sentences())]
+            found.append(Part("arms", Table(plan.rows(), _ARMS, decimals_for(errors))))
+        return found
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas data frame."""

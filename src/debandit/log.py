@@ -34,6 +34,7 @@ from debandit.log_parts import (
     summarised_metric,
 )
 from debandit.settings import AVAILABLE
+from debandit.tables import Column, Part, Printed, Table, decimals_for
 
 Coded = tuple[Sequence[str], NDArray[Any]]  # names, and the place of each round's among them
 
@@ -63,7 +64,7 @@ class Batches:
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class ExperimentLog:
+class ExperimentLog(Printed):
     """What happened: per-arm summaries always, the ordered rounds or the batches unless only summaries are known.
 
     The order of the labels decides ties and initial pulls. It is that of first appearance, unless `labels` gives it;
@@ -266,6 +267,19 @@ class ExperimentLog:
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
 
+    def parts(self) -> list[Part]:
+        """What a notebook shows of it."""
+        columns = [Column("arm", "arm", "text"), Column("pulls", "pulls", "count")]
+        columns += [Column("mean", "mean", "number"), Column("sd", "standard deviation", "number")]
+        sds = np.sqrt(self.variances)
+        rows = [
+            dict(zip(("arm", "pulls", "mean", "sd"), row, strict=True))
+            for row in zip(self.labels, self.pulls.tolist(), self.means.tolist(), sds.tolist(), strict=True)
+        ]
+        errors = 0.1 * sds / np.sqrt(np.maximum(self.pulls, 1))
+        size = f"A log of {self.horizon:,} rounds of {len(self.labels):,} arms."
+        return [Part("log", size), Part("arms", Table(rows, columns, decimals_for(errors.tolist())))]
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{label}: {n}" for label, n in zip(self.labels[:6], self.pulls[:6], strict=True))
         return f"ExperimentLog({self.horizon} rounds; {shown}{', …' if len(self.labels) > 6 else ''})"
@@ -356,20 +370,20 @@ class ExperimentLog:
         return fingerprint(self.labels, [[part] for part in parts], self.batch_sizes, columns, available)
 
 
-Column = Iterable[NDArray[Any]]  # of numbers, in pieces
+Numbers = Iterable[NDArray[Any]]  # of numbers, in pieces
 
 
 def fingerprint(
     labels: Sequence[str],
-    columns: Iterable[Column],
+    columns: Iterable[Numbers],
     batch_sizes: Sequence[int] | None,
-    metrics: Mapping[str, Iterable[Column]],
+    metrics: Mapping[str, Iterable[Numbers]],
     available: NDArray[np.bool_] | None = None,
 ) -> str:
     """The sha256 of a log's content."""
     digest = hashlib.sha256("\0".join(labels).encode("utf-8", "surrogatepass"))
 
-    def absorb(columns: Iterable[Column]) -> None:
+    def absorb(columns: Iterable[Numbers]) -> None:
         for column in columns:
             for numbers in column:
                 flat = numbers.ravel()

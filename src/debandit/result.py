@@ -16,7 +16,7 @@ from debandit.intervals import Interval
 from debandit.metrics import MetricResult
 from debandit.periods import Adjusted
 from debandit.settings import Settings
-from debandit.tables import Part, plain
+from debandit.tables import Part, Printed, plain
 from debandit.words import answer, details
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Replays(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Debiased:
+class Debiased(Printed):
     """The result of Algorithm 1 for one log; arrays have one value per arm, NaN where there is none."""
 
     labels: tuple[str, ...]

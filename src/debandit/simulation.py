@@ -18,13 +18,14 @@ from debandit.engine.runs import TOTALS, WITH_SQUARES, Tally
 from debandit.errors import InputError
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
+from debandit.tables import Column, Part, Printed, Table, decimals_for
 from debandit.worlds import World, as_world
 
 _ROUNDING = 16 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(Printed):
     """Many simulated experiments. A stack of W worlds puts an axis W before the axis of runs."""
 
     policy: Policy
@@ -35,6 +36,26 @@ class Runs:
     sums: Floats  # (runs, arms)
     path_arms: np.ndarray | None = None  # (runs, rounds), with paths=True
     path_rewards: Floats | None = None
+
+    def parts(self) -> list[Part]:
+        """What a notebook shows of it: averages over the runs."""
+        what = (
+            f"{self.pulls.shape[-2]:,} runs of {self.policy}, {self.horizon:,} rounds, in the world {self.world.name}."
+        )
+        if self.world.means.ndim > 1:
+            return [Part("runs", f"{len(self.world.means):,} worlds, {what}")]
+        columns = [
+            Column("arm", "arm", "text"),
+            Column("truth", "true mean", "number"),
+            Column("pulls", "pulls", "number"),
+        ]
+        columns += [Column("bias", "bias", "number"), Column("se", "± s.e.", "number")]
+        values = zip(self.world.means, self.pulls.mean(axis=0), self.bias(), self.bias_se(), strict=True)
+        rows = [
+            {"arm": str(k + 1), "truth": truth, "pulls": pulls, "bias": bias, "se": se}
+            for k, (truth, pulls, bias, se) in enumerate(values)
+        ]
+        return [Part("runs", what), Part("arms", Table(rows, columns, decimals_for(self.bias_se().tolist())))]
 
     @property
     def means(self) -> Floats:

@@ -1,5 +1,6 @@
 """What is printed: sentences that fit the page, and rows as aligned text, rounded to what is known of them."""
 
+import html
 import math
 import textwrap
 import unicodedata
@@ -81,6 +82,33 @@ def laid_out(shown: Iterable[tuple[Part, str]]) -> str:
 def in_markdown(parts: Iterable[Part]) -> str:
     """The pieces as Markdown, each a paragraph or a table."""
     return "\n\n".join(part.in_markdown() for part in parts)
+
+
+def in_html(parts: Iterable[Part]) -> str:
+    """The pieces as HTML, each a paragraph or a table; what is in them is escaped."""
+    return "\n".join(_in_html(part) for part in parts)
+
+
+def _in_html(part: Part) -> str:
+    if isinstance(part.content, str):
+        text = html.escape(printable(part.content))
+        return f"<p><strong>{text}</strong></p>" if part.strong else f"<p>{text}</p>"
+    if not isinstance(part.content, Table):
+        return f"<pre>{html.escape(str(part))}</pre>"
+    head = "".join(f"<th>{html.escape(column.title)}</th>" for column in part.content.columns)
+    rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in part.content.cells)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
+
+
+class Printed:
+    """Something that people read: as text, and as HTML in a notebook. Its pieces are the same."""
+
+    def parts(self) -> list[Part]:
+        """The pieces."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return in_html(self.parts())
 
 
 def wrapped(text: str, width: int = WIDTH, indent: str = "  ") -> str:

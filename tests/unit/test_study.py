@@ -401,6 +401,7 @@ def test_files(tmp_path):
     assert [float(row["value"]) for row in rows] == [row["value"] for row in found.rows]  # not a bit is lost
     assert "| ucb | naive | bias | 1 |" in (tmp_path / "out" / "table.md").read_text()
     again = db.study.StudyRows.load(SMALL, tmp_path / "out")
+    assert again.what_was_done() in again._repr_html_()  # what a notebook shows
     assert same(again, found)
 
 

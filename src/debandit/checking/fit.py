@@ -10,7 +10,7 @@ from debandit.checking.reward_tests import RewardTests
 from debandit.errors import Refused, listed, printable, shorten, with_few_sizes
 from debandit.files import json_text, known, write_whole
 from debandit.periods import COMMON, OWN, Drift
-from debandit.tables import Column, Part, Table, plain
+from debandit.tables import Column, Part, Printed, Table, plain
 
 SCHEMA, SCHEMA_VERSION = "debandit.check", 1
 LEVEL = 0.05  # below it a rule is doubtful
@@ -66,7 +66,7 @@ class Looked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Printed):
     """How a log looks under a rule."""
 
     policy: str

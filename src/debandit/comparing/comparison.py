@@ -11,7 +11,7 @@ from debandit.comparing.methods import Found, Method
 from debandit.errors import shorten, with_few_sizes
 from debandit.files import json_text, write_whole
 from debandit.result import Debiased
-from debandit.tables import Column, Part, Row, Table, decimals_for, plain
+from debandit.tables import Column, Part, Printed, Row, Table, decimals_for, plain
 from debandit.version import __version__
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Printed):
     """All methods on one log. `result` is that of `debias`, whose means and intervals are among them."""
 
     answers: tuple[Answer, ...]

@@ -12,7 +12,7 @@ from debandit.files import json_text, known, write_whole
 from debandit.identification.score import Scored
 from debandit.policies import Policy
 from debandit.policies.policy import SELDOM_CHANGED
-from debandit.tables import Column, Part, Table, plain
+from debandit.tables import Column, Part, Printed, Table, plain
 
 SCHEMA, SCHEMA_VERSION = "debandit.identified", 1
 CLEAR, LIKELY = 0.95, 0.75  # weights
@@ -40,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Identified:
+class Identified(Printed):
     """All families, the best one first."""
 
     candidates: tuple[Candidate, ...]

@@ -15,7 +15,7 @@ from debandit.study.methods import WITHOUT_RUNS, binomial_se, limits
 from debandit.study.placed import PLACES
 from debandit.study.rivals import truths_of
 from debandit.study.summary import Series, Summary
-from debandit.tables import Column, Row, markdown, render
+from debandit.tables import Column, Part, Printed, Row, Table, markdown, render
 from debandit.version import __version__
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ QUANTILES = {"ratio_q05": 0.05, "ratio_q50": 0.5, "ratio_q95": 0.95}
 
 
 @dataclass(frozen=True)
-class StudyRows:
+class StudyRows(Printed):
     """The rows of a study, in the order of its cells."""
 
     study: "Study"
@@ -141,6 +141,10 @@ class StudyRows:
         from debandit.plots import save
 
         return save(self.plot(), Path(directory) / FIGURE)
+
+    def parts(self) -> list[Part]:
+        """What a notebook shows of it."""
+        return [Part("done", self.what_was_done()), Part("rows", Table(*self._shown(), 4))]
 
     def _shown(self) -> tuple[list[Row], list[Column]]:
         """Everything but histograms; columns only where there is something to show."""
