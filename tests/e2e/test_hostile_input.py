@@ -1,5 +1,6 @@
 """Whatever is in a file or an option, it is read as text: a clear error or a plain table, and nothing else happens."""
 
+import csv
 import gzip
 import json
 import random
@@ -212,9 +213,9 @@ def test_every_command_reads_logs_the_same_way(tmp_path):
 
 def test_odd_numbers_are_numbers(tmp_path):
     (tmp_path / "log.csv").write_text("arm,reward\nA,١٢\nB,-0.0\nC, 12 \nA,١٢\nB,-0\nC,+1.2e1\n", encoding="utf-8")
-    code, output, _ = run(tmp_path, "debias", "log.csv", "--policy", "uniform", "--runs", 100)
+    code, output, _ = run(tmp_path, "debias", "log.csv", "--policy", "uniform", "--runs", 100, "--format", "csv")
     assert code == 0
-    assert [line.split()[2] for line in output.splitlines()[4:7]] == ["12.0000", "0.0000", "12.0000"]
+    assert [float(row["naive"]) for row in csv.DictReader(output.splitlines())] == [12, 0, 12]
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")

@@ -67,7 +67,7 @@ def test_a_rule_of_a_file_inside_wrappers():
     assert mine.returncode == 0, mine.stderr
     assert f"debandit runs the file {file}" in mine.stderr
     built_in = run("simulate", "--policy", "floor(batched(ucb(c=2), size=7), probability=0.1)", *world)
-    assert mine.stdout.splitlines()[1:] == built_in.stdout.splitlines()[1:]
+    assert mine.stdout.partition("\n\n")[2] == built_in.stdout.partition("\n\n")[2] != ""  # the tables
     assert "there is no rule 'Optimistic'" in fails(
         2, "simulate", "--policy", f"batched({file}:Optimistic, size=7)", *world
     )

@@ -120,7 +120,7 @@ class Policy(ABC):
     def batch_sizes(self, arm_count: int, horizon: int) -> tuple[int, ...]:
         """The sizes of the batches between which it hears of rewards, in so many rounds; none if it hears of each."""
         ends = self.conditions(arm_count, self.planned(horizon)).ends
-        return tuple(np.diff(ends[ends <= horizon], prepend=0).tolist())
+        return tuple(np.diff(np.append(ends[ends < horizon], horizon), prepend=0).tolist()) if len(ends) else ()
 
     def in_large_batches(self, arm_count: int, horizon: int) -> bool:
         """Whether it only ever sees sums of many rewards."""
