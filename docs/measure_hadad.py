@@ -66,7 +66,8 @@ the page.
 
 ## What does not work here
 
-- Batch-weighted means need a pull in every batch, and batched OLS two of both arms. With this floor many experiments
+- Batch-weighted means needed a pull in every batch when this was measured (now an empty cell is fitted), and batched
+  OLS needs two of both arms. With this floor many experiments
   do not have them, so that there is no estimate, and those that do are not like the others: where an arm with a lower
   mean was pulled in every batch, it was because it did well by chance. Its estimates are too high then. Judge these
   two by the first table only, where most experiments have one.
