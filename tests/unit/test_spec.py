@@ -103,6 +103,15 @@ def test_names_ignore_case():
         as_policy("TOMPSON")
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("TS", "thompson"), ("eps_greedy(0.2)", "epsilon_greedy(epsilon=0.2)"), ("RPW", "play_the_winner")],
+)
+def test_other_names_that_people_type(typed, meant):
+    assert as_policy(typed) == as_policy(meant)
+    assert str(as_policy(f"batched({typed}, 10)")) == str(as_policy(f"batched({meant}, 10)"))
+
+
 def test_ucb1_has_the_root_of_2():
     assert as_policy("ucb1") == db.UCB(c=2**0.5) == as_policy("UCB1(initial_pulls=1)")
     assert as_policy("ucb1(ties=last)").ties == "last"

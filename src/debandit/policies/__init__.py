@@ -78,6 +78,16 @@ ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certa
     "thompson_variance": thompson_variance,
     "exploration_sampling": exploration_sampling,
 }
+OTHER_NAMES: dict[str, type[Policy]] = {  # that people type
+    "explore_then_commit": ExploreThenCommit,
+    "eps_greedy": EpsilonGreedy,
+    "ts": ThompsonSampling,
+    "thompson_sampling": ThompsonSampling,
+    "beta_ts": BetaThompson,
+    "rpw": PlayTheWinner,
+    "randomized_play_the_winner": PlayTheWinner,
+    "boltzmann": Softmax,
+}
 ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
 _PRESETS = re.compile(rf"\b{presets.PREFIX}\s*(\w*)", re.IGNORECASE)
 
@@ -93,7 +103,7 @@ def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
 
 def _from_text(text: str, where: str) -> Policy:
     """Rules of files and presets, also inside wrappers, are known by their own names from then on."""
-    makers: dict[str, Callable[..., Policy]] = RULES | ALIASES | ADAPTERS | WRAPPERS
+    makers: dict[str, Callable[..., Policy]] = OTHER_NAMES | RULES | ALIASES | ADAPTERS | WRAPPERS
     for file, name in rules_in_files(text):
         found = _rules_of(file, where)
         if name not in found:
