@@ -1,0 +1,121 @@
+"""`debandit app` as a process: its address, its end, and what it needs."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from commands import fails
+
+from debandit.app import PORT
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts the command; gives the process and its address."""
+    started = []
+
+    def begin(*options):
+        environment = os.environ | {"TMPDIR": str(tmp_path)}
+        command = [sys.executable, "-m", "debandit", "app", "--no-browser", *options]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        started.append(process)
+        line = process.stdout.readline()
+        assert line.startswith("debandit is at http://127.0.0.1:"), line
+        return process, line.split()[3]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def page_at(address):
+    end = time.monotonic() + 120
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=120) as answer:
+                return answer.read().decode()
+        except OSError:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def worker_of(process):
+    """The number of the process that works for this one."""
+    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+    return int(found[0]) if found else worker_of(process)
+
+
+def is_soon_gone(number):
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        try:
+            os.kill(number, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_ctrl_c_ends_it_with_a_line_and_nothing_is_left(start, tmp_path):
+    process, address = start("--port", str(free_port()))
+    assert "What are the arms of your experiment worth?" in page_at(address)
+    worker = worker_of(process)
+    assert len(list(tmp_path.glob("debandit-app-*"))) == 1
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=120)[0] == "debandit has ended, and nothing was kept\n"
+    assert process.returncode == 0
+    assert is_soon_gone(worker)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_one_left_goes_with_the_next(start, tmp_path):
+    process, address = start("--port", str(free_port()))
+    page_at(address)
+    worker = worker_of(process)
+    process.kill()
+    assert is_soon_gone(worker)
+    (folder,) = tmp_path.glob("debandit-app-*")
+    _, address = start("--port", str(free_port()))
+    page_at(address)
+    assert not folder.exists()
+
+
+def test_ports(start):
+    """The usual port or another one; a port that is asked for and taken is refused."""
+    with socket.socket() as taken:
+        try:
+            taken.bind(("127.0.0.1", PORT))
+        except OSError:
+            pass  # somebody else has it, which is as good
+        else:
+            taken.listen()
+        port = start()[1].rpartition(":")[2]
+        assert int(port) != PORT
+        error = fails(2, "app", "--no-browser", "--port", port)
+    assert f"--port: the port {port} cannot be used (Address already in use)" in error
+    assert "leave --port out" in error
+
+
+@pytest.mark.parametrize("package", ["uvicorn", "starlette", "python_multipart"])
+def test_missing_packages(monkeypatch, package):
+    for name in [each for each in sys.modules if each.partition(".")[0] == package or "debandit.app.s" in each]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    error = fails(2, "app", "--no-browser")
+    assert f"packages that are not installed ({package}" in error
+    assert "pip install 'debandit[app]'" in error
