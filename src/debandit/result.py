@@ -3,9 +3,9 @@
 import json
 import math
 import pathlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from debandit.errors import InputError
 from debandit.files import json_text, write_whole
 from debandit.intervals import Interval
+from debandit.log_parts import checked_labels
 from debandit.metrics import MetricResult
 from debandit.periods import Adjusted
-from debandit.settings import Settings
+from debandit.result_parts import Differences, Floats, Histogram, Path, Replays, Winner
+from debandit.settings import INTERVALS, Settings
 from debandit.tables import Part, Printed, plain
 from debandit.words import answer, details
 
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-Floats = NDArray[np.float64]
-
 SCHEMA, SCHEMA_VERSION, READABLE = "debandit.result", 2, (1, 2)  # version 1 has no values to quote
+
+_MOST = 1e200  # no number in a result is larger
 
 _QUOTED_VALUES = ("quoted", "quoted_bias", "quoted_bias_se")
 _LIFT = ("lift", "lift_low", "lift_high")
@@ -62,89 +64,91 @@ _NOT_IN_VERSION_1 = (
 _OF_WINNER = {"best_bias": "bias", "best_se": "bias_se", "best_corrected": "corrected"}
 
 
-class Histogram(NamedTuple):
-    """One arm's simulated means in equal bins from low to high; what lies beyond is in the first or last bin."""
-
-    low: float
-    high: float
-    counts: NDArray[np.int64]
-
-
-class Path(NamedTuple):
-    """The experiment, thinned for pictures: pulls and running means (NaN before the first pull) at some rounds."""
-
-    rounds: NDArray[np.int64]  # (P,), counted from 1
-    pulls: NDArray[np.int64]  # (arms, P)
-    means: Floats  # (arms, P)
-
-
-class Winner(NamedTuple):
-    """The arm that looks best, and the bias of the highest mean, whichever arm has it: the winner's curse."""
-
-    arm: str
-    naive: float
-    bias: float
-    bias_se: float
-    corrected: float
-    low: float = math.nan  # limits that know that the arm was selected; NaN where there are none
-    high: float = math.nan
-
-
-class Differences(NamedTuple):
-    """The difference of each arm's mean to that of another arm; NaN for the control itself, and where there is none."""
-
-    to: tuple[str, ...]  # the named control, or of the other arms the one that looks best in the log
-    naive: Floats
-    quoted: Floats  # of the quoted means
-    bias: Floats
-    bias_se: Floats
-    corrected: Floats
-    low: Floats  # limits of the difference
-    high: Floats
-    p_value: Floats  # of no difference, by runs in worlds in which there is none; with a named control only
-    p_adjusted: Floats  # by Holm, for all arms together
-    lift: Floats  # of the quoted means: what the arm has more than the other, as a share of it
-    lift_low: Floats
-    lift_high: Floats
-
-
-class Replays(NamedTuple):
-    """How the orders of the rewards were visited: see `reordering`."""
-
-    walks: int
-    steps: int  # of each walk
-    acceptance: float  # share of the steps after which the policy still made the same numbers of pulls
-    effective: Floats  # (arms,) as good as this many independent orders; NaN where all have the same value
-
-
 @dataclass(frozen=True, eq=False)
 class Debiased(Printed):
-    """The result of Algorithm 1 for one log; arrays have one value per arm, NaN where there is none."""
+    """What `debias` says of one log. Arrays have one value per arm, NaN where there is none.
+
+    Printed, it is the answer in words; `details` says how it was made.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The arms.
+    pulls : array of int
+        How often each was pulled.
+    naive, sd : array of float
+        Each arm's sample mean, and the standard deviation of its rewards with the divisor n.
+    quoted : array of float
+        The mean, corrected given the arm's place in this log: the number to quote. See docs/quoted.md.
+    quoted_bias, quoted_bias_se : array of float
+        What was taken off for that, and its Monte-Carlo standard error.
+    bias, bias_se : array of float
+        The bias on average over experiments, and its Monte-Carlo standard error.
+    corrected : array of float
+        The mean minus that bias: for many experiments put together.
+    interval : Interval
+        The limits, their level, and what is known of their coverage.
+    differences : Differences or None
+        Each arm's difference to another one.
+    winner : Winner or None
+        The arm that looks best, and the winner's curse. None with the method rao-blackwell.
+    adjusted : Adjusted or None
+        Period-weighted means, if they were asked for or all arms drift together. See docs/drift.md.
+    metrics : dict of str to MetricResult
+        Outcomes besides the reward.
+    warnings : tuple of str
+        What should make you doubt the numbers.
+    settings : Settings
+        The options, and what they were applied to: everything needed to run it again.
+    runs, stopped_because : int, str
+        How many experiments were simulated, and why no more.
+    never_pulled, pulls_cv : array of float
+        The share of the runs without a pull of the arm; the standard deviation of its pulls over the runs, divided by
+        their mean.
+    histograms : tuple of Histogram
+        Each arm's simulated means.
+    path : Path or None
+        The experiment over time; None if the log has neither rounds nor batches.
+    replays : Replays or None
+        How the orders were visited, with the method rao-blackwell.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> log = db.ExperimentLog.from_summaries(["A", "B"], [100, 300], [0.25, 0.3], binary=True)
+    >>> result = db.debias(log, "beta_thompson", control="A", runs=500)
+    >>> result.differences.quoted.round(3)
+    array([  nan, 0.001])
+    >>> result.to_frame()[["arm", "naive", "quoted", "low", "high"]].round(3)
+      arm  naive  quoted    low   high
+    0   A   0.25   0.293  0.191  0.371
+    1   B   0.30   0.294  0.254  0.371
+    """
 
     labels: tuple[str, ...]
     pulls: NDArray[np.int64]
     naive: Floats
-    sd: Floats  # of the arm's rewards, divisor n
-    quoted: Floats  # the mean, corrected given the arm's place in this log: the number to quote; see docs/quoted.md
+    sd: Floats
+    quoted: Floats
     quoted_bias: Floats
-    quoted_bias_se: Floats  # Monte-Carlo standard error of it
-    bias: Floats  # on average over experiments
+    quoted_bias_se: Floats
+    bias: Floats
     bias_se: Floats
-    corrected: Floats  # by that: for many experiments put together
-    never_pulled: Floats  # share of the runs without a pull of the arm
-    pulls_cv: Floats  # the standard deviation of its pulls over the runs, divided by their mean
+    corrected: Floats
+    never_pulled: Floats
+    pulls_cv: Floats
     runs: int
     stopped_because: str
     warnings: tuple[str, ...]
     settings: Settings
-    histograms: tuple[Histogram, ...]  # of each arm's simulated means
-    path: Path | None  # None if the log has neither rounds nor batches
+    histograms: tuple[Histogram, ...]
+    path: Path | None
     interval: Interval
-    replays: Replays | None = None  # with the method rao-blackwell
-    winner: Winner | None = None  # None with that method
+    replays: Replays | None = None
+    winner: Winner | None = None
     differences: Differences | None = None
-    metrics: dict[str, MetricResult] = field(default_factory=dict)  # outcomes besides the reward
-    adjusted: Adjusted | None = None  # period-weighted means, if they were asked for or all arms drift together
+    metrics: dict[str, MetricResult] = field(default_factory=dict)
+    adjusted: Adjusted | None = None
 
     @property
     def low(self) -> Floats:
@@ -155,6 +159,15 @@ class Debiased(Printed):
     def high(self) -> Floats:
         """Upper confidence limits; infinite where there is none although there is a lower one."""
         return self.interval.high
+
+    @property
+    def limits(self) -> tuple[Floats, Floats]:
+        """The limits that are shown: `low` and `high`; those of the best-looking arm allow for its selection."""
+        low, high = self.low.copy(), self.high.copy()
+        if self.winner is not None and not math.isnan(self.winner.low):
+            best = self.labels.index(self.winner.arm)
+            low[best], high[best] = self.winner.low, self.winner.high
+        return low, high
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per arm with all that is known of it, missing values as None."""
@@ -247,21 +260,26 @@ class Debiased(Printed):
 
     @classmethod
     def from_json(cls, path: str | pathlib.Path) -> "Debiased":
-        """Read what `to_json` wrote. Nothing in the file is ever imported or run."""
+        """Read what `to_json` wrote, and nothing else. Nothing in the file is ever imported or run."""
         try:
-            document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+            text = pathlib.Path(path).read_text(encoding="utf-8")
+            document = json.loads(text, parse_float=_number, parse_constant=_number)
         except OSError as error:
             raise InputError(f"cannot read the file ({error.strerror})", where=str(path)) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"not a JSON file ({error})", where=str(path)) from None
         try:
             schema, version = document["schema"], document["schema_version"]
-            if schema == SCHEMA and version in READABLE:
-                return cls._from_document(document)
+            if schema == SCHEMA and type(version) is int and version in READABLE:
+                with np.errstate(invalid="ignore"):  # whole numbers that are none
+                    found = cls._from_document(document)
+                if place := next(differences(document, found.document() | {"schema_version": version}), None):
+                    raise ValueError(place)
+                return found
         except (InputError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise InputError(f"not a result of debandit (at {error})", where=str(path)) from None
         raise InputError(
-            f"schema {schema!r} version {version!r}, but this is made for {SCHEMA!r} version {SCHEMA_VERSION}",
+            f"schema {schema!r} version {version!r}, but this version reads {SCHEMA!r} version {SCHEMA_VERSION}",
             where=str(path),
             remedy="Read it with the version of debandit that wrote it.",
         )
@@ -278,9 +296,9 @@ class Debiased(Printed):
         def column(key: str) -> Floats:
             return np.array([arm[key] for arm in arms], dtype=np.float64)  # null becomes NaN
 
-        return cls(
+        found = cls(
             labels=tuple(str(arm["arm"]) for arm in arms),
-            pulls=np.array([int(arm["pulls"]) for arm in arms]),
+            pulls=np.array([int(arm["pulls"]) for arm in arms], dtype=np.int64),
             **{key: column(key) for key in _VALUES},
             runs=int(document["runs"]),
             stopped_because=str(document["stopped_because"]),
@@ -310,6 +328,28 @@ class Debiased(Printed):
                 for name, each in document.get("metrics", {}).items()
             },
         )
+        if wrong := found._wrong():
+            raise ValueError(wrong)
+        return found
+
+    def _wrong(self) -> str:
+        """What does not belong together, if anything; of what was computed everything does."""
+        checked_labels(self.labels, given=True)
+        settings, path, count = self.settings, self.path, len(self.labels)
+        named = [settings.control, *([self.winner.arm] if self.winner else [])]
+        named += self.differences.to if self.differences else ()
+        texts = settings.world, settings.policy, settings.world_because, settings.log_sha256, settings.version
+        ranges = [each for several in settings.absent.values() for each in several]
+        holds = {
+            "arms": {*named} <= {*self.labels, None} and self.pulls.min() >= 0,
+            "settings": all(isinstance(text, str) for text in texts) and isinstance(settings.binary, bool),
+            "absent": all(len(each) == 2 and all(isinstance(name, str) for name in each) for each in ranges),
+            "interval": self.interval.name in INTERVALS,
+            "runs": self.runs >= 0,
+            "histogram": all(map(_is_sound, self.histograms)),
+            "path": path is None or path.pulls.shape == path.means.shape == (count, len(path.rounds)),
+        }
+        return next((name for name, well in holds.items() if not well), "")
 
 
 def _interval(found: dict[str, Any] | None, arms: list[dict[str, Any]]) -> Interval:
@@ -326,6 +366,35 @@ def _winner(found: dict[str, Any]) -> Winner:
     values = np.array([found[key] for key in Winner._fields[1:5]], dtype=np.float64).tolist()
     limits = np.array([found.get(key) for key in Winner._fields[5:]], dtype=np.float64).tolist()  # not in version 1
     return Winner(str(found["arm"]), *values, *limits)
+
+
+def differences(given: Any, written: Any, place: str = "") -> Iterator[str]:
+    """Where something is given that is not written as well: another value, or one of another kind."""
+    if isinstance(given, dict) and isinstance(written, dict):
+        for key, value in given.items():
+            inside = f"{place}.{key}" if place else str(key)
+            yield from differences(value, written[key], inside) if key in written else [inside]
+    elif isinstance(given, list) and isinstance(written, (list, tuple)) and len(given) == len(written):
+        for i, pair in enumerate(zip(given, written, strict=True)):
+            yield from differences(*pair, f"{place}.{i}")
+    else:
+        alike = given == written and isinstance(given, bool) == isinstance(written, bool)
+        if isinstance(given, (dict, list)) or not alike:
+            yield place
+
+
+def _number(text: str) -> float:
+    """A number as results have them; not NaN, for which they have null."""
+    number = float(text)
+    if not abs(number) <= _MOST:
+        raise ValueError(f"{text} is not a number of a result")
+    return number
+
+
+def _is_sound(histogram: Histogram) -> bool:
+    """Whether it has a range, unless it is empty."""
+    low, high, counts = histogram
+    return counts.ndim == 1 and bool((counts >= 0).all()) and (low < high or not len(counts))
 
 
 def _known(values: Iterable[float]) -> list[float | None]:

@@ -14,6 +14,7 @@ from debandit.words.values import Values
 
 LABELS = [f"variant_number_{k:05d}" for k in range(10)]  # 20 characters each
 SIZES = (20_000,) * 50
+BAR = {"name", "low", "high"}  # of what is drawn
 
 
 def widest(text):
@@ -75,14 +76,14 @@ def test_sentences_of_0_and_1(results):
     result, text = results["binary"], flat(str(results["binary"]))
     best = int(np.argmax(result.naive))
     rate, low, high = 100 * result.quoted[best], 100 * result.winner.low, 100 * result.winner.high
-    said = f"converts at {rate:.2f} % (95 % interval {low:.2f} to {high:.2f} %), given that it leads this experiment"
+    said = f"has a rate of {rate:.2f} % (95 % interval {low:.2f} to {high:.2f} %), given that it leads this experiment"
     assert text.startswith(f"{LABELS[best]} {said}; the raw rate is {100 * result.naive[best]:.2f} %.")
     found = result.differences
     above = f"{LABELS[best]} is {100 * found.quoted[best]:.2f} percentage points above {LABELS[0]}"
     assert f"{above} (95 % interval {100 * found.low[best]:.2f} to {100 * found.high[best]:.2f}), a lift of" in text
     assert "after adjusting for 9 comparisons" in text
-    assert f"{LABELS[0]} (control) converts at" in text
-    assert f"With each batch weighted by its users, {LABELS[best]} converts at" in text
+    assert f"{LABELS[0]} (control) has a rate of" in text
+    assert f"With each batch weighted by its users, {LABELS[best]} has a rate of" in text
     assert re.search(rf"^{LABELS[0]}  control ", str(result), re.MULTILINE)
     assert re.search(rf"^{LABELS[best]}  best ", str(result), re.MULTILINE)
 
@@ -97,14 +98,14 @@ def test_sentences_of_other_rewards(results):
 
 def test_nothing_technical_is_said_before_it_is_asked_for(results):
     for result in results.values():
-        text, behind = str(result), result.details()
+        text, behind = str(result), flat(result.details())
         for word in ("MC s.e.", "seed", "control variates", "overage", "the winner"):
             assert word not in text
             assert word in behind
         assert "unbiased" not in text + behind
         assert "--details" in text
         whole = db.tables.plain(result.parts(with_details=True))
-        assert behind in whole
+        assert behind in flat(whole)
         assert "--details" not in whole
 
 
@@ -112,7 +113,7 @@ def test_of_many_arms_only_some_have_a_sentence():
     labels = [f"page{k}" for k in range(14)]
     result = db.debias(binary_log(labels, 2), "batched(uniform)", control="page0", runs=50)
     text = str(result)
-    assert text.count("converts at") == 5  # four, and the control
+    assert text.count("has a rate of") == 5  # four, and the control
     assert "9 more arms are in the table." in text
     assert text.count("page") >= 14
     assert widest(text) <= 100
@@ -124,7 +125,16 @@ def test_arms_of_which_little_is_known():
     assert "Arm c was never pulled, so the log says nothing about it." in text
     alike = db.ExperimentLog(["one", "two"] * 6, [1, 0] * 6)
     result = db.debias(alike, "ucb", runs=200, force=True)
-    assert "one converts at 100 % (95 % interval" in str(result)  # and no more, whatever is taken off
+    assert "one has a rate of 100 % (95 % interval" in str(result)  # and no more, whatever is taken off
+
+
+def test_the_picture_has_the_limits_of_the_sentences(results):
+    """Those of the best-looking arm know that it was selected; the others are those of any arm."""
+    result = results["normal"]
+    best = int(np.argmax(result.naive))
+    drawn = [row for rows in result.plot().to_dict()["datasets"].values() for row in rows if set(row) == BAR]
+    assert [(row["low"], row["high"]) for row in drawn] == [*zip(*result.limits, strict=True)]
+    assert drawn[best]["low"] == result.winner.low != result.low[best]
 
 
 def test_a_limit_just_below_zero_does_not_look_like_zero():
@@ -172,6 +182,48 @@ def test_formats(trial, name):
     assert target.read_text(encoding="utf-8") == shown["json"].stdout
 
 
+RATES = ", ".join(f"{rate:.3f}" for rate in np.linspace(0.1, 0.2, 10))
+PLANS = ("batched(beta_thompson, size=100)", "floor(batched(beta_thompson, size=100), probability=0.01)")
+WIDE = {  # commands and their options; LOG is a table with a row for each round
+    "describe": ("LOG", "--batch", "day"),
+    "check, rounds": ("LOG", "--policy", "ucb"),
+    "check, batches": ("LOG", "--policy", "batched(ucb)", "--batch", "day"),
+    "identify": ("LOG",),
+    "debias": ("LOG", "--policy", "uniform", "--runs", 50, "--control", LABELS[0], "--metric", "revenue", "--details"),
+    "compare": ("LOG", "--policy", "uniform", "--runs", 50, "--control", LABELS[0]),
+    "plan": (
+        *(word for rule in PLANS for word in ("--policy", rule)),
+        *("--world", f"bernoulli([{RATES}])", "--horizon", 500, "--experiments", 2, "--runs", 10),
+    ),
+    "simulate": (
+        *("--policy", f"batched(ucb, size=[{', '.join(['7'] * 30)}])", "--world", f"bernoulli([{RATES}])"),
+        *("--horizon", 210, "--runs", 50),
+    ),
+    "datasets": (),
+    "presets": ("growthbook",),
+    "rules": (),
+}
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Ten arms with names of 20 characters, in rounds and in days."""
+    log = normal_log(LABELS).rounds
+    rows = [f"2026-01-{1 + i // 100:02d},{LABELS[arm]},{log.rewards[i]},{i}" for i, arm in enumerate(log.arms)]
+    path = tmp_path_factory.mktemp("wide") / "wide.csv"
+    path.write_text("\n".join(["day,arm,reward,revenue", *rows]))
+    return path
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_no_command_prints_a_line_wider_than_the_page(wide, name):
+    """Commands to type may be longer, or they could not be copied."""
+    done = run(name.partition(",")[0], *(wide if word == "LOG" else word for word in WIDE[name]))
+    assert done.returncode in (0, 1), done.stderr
+    assert len(done.stdout.splitlines()) > 5 or name == "datasets"
+    assert widest(done.stdout.partition("\nNext")[0]) <= 100
+
+
 def test_csv_has_the_numbers_of_the_result(trial):
     rows = list(
         csv.DictReader(io.StringIO(run("debias", trial, *COLUMNS, *COMMANDS["debias"], "--format", "csv").stdout))
@@ -202,7 +254,7 @@ def test_the_log_is_not_replaced(trial):
     for name, options in COMMANDS.items():
         done = run(name, trial, *COLUMNS, *options, "--json", trial)
         assert done.returncode == 2
-        assert "this is the log" in done.stderr
+        assert "this file is read" in done.stderr
 
 
 @pytest.mark.parametrize(("no_color", "expected"), [("", True), ("1", False)])

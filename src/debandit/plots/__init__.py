@@ -5,6 +5,7 @@ first needed, because altair takes long to load.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_TAG, _ID = re.compile("<[^>]*>"), re.compile(r"""( id="|url\(#)""")  # < and > in texts and attributes are escaped
+_CLIP = re.compile(r"""( id="|url\(#)clip(\d+)""")
 ENDINGS = ("svg", "png", "pdf")
 ALONE = (*ENDINGS, "html")  # of a picture that stands alone
 OF_GRID = ("curve", "x", "name_of_x")  # what rows have besides, where methods are drawn over a variable of a grid
@@ -34,6 +37,7 @@ class Kind(NamedTuple):
     averages: bool = False  # not of a study's rows, but of averages over them
 
 
+_FINER = "on an axis that is finer above 0.9"
 KINDS = {
     "histograms": Kind(
         "histograms",
@@ -66,16 +70,17 @@ KINDS = {
         "lines",
         "bias",
         ("rmse", "coverage"),
-        "Bias and RMSE of the estimates, in the units of the rewards, and how often their intervals cover the truth; "
-        "bars are ± 1.96 standard errors, cut off where they leave the panel. The methods are drawn a little beside "
-        "each other.",
+        "Bias and RMSE of the estimates, in the units of the rewards, and how often their intervals cover the truth, "
+        f"{_FINER}; bars are ± 1.96 standard errors, cut off where they leave the panel. The methods are drawn a "
+        "little beside each other.",
     ),
     "methods by arm": Kind(
         "dots",
         "bias",
         ("rmse", "coverage"),
-        "Bias and RMSE of the estimates, in the units of the rewards, and how often their intervals cover the truth; "
-        "bars are ± 1.96 standard errors. A method without a point for an arm has no estimate of it, or no interval.",
+        "Bias and RMSE of the estimates, in the units of the rewards, and how often their intervals cover the truth, "
+        f"{_FINER}; bars are ± 1.96 standard errors. A method without a point for an arm has no estimate of it, or no "
+        "interval.",
     ),
     "accuracy": Kind(
         "dots",
@@ -89,9 +94,9 @@ KINDS = {
         "dots",
         "coverage",
         ("low_share",),
-        "Intervals that should cover the truth in 95 of 100 experiments. Left: how often they do. Right: the share of "
-        "the arms where they do in less than 93. Averages over the arms of random settings; bars are ± 1.96 standard "
-        "errors.",
+        f"Intervals that should cover the truth in 95 of 100 experiments. Left: how often they do, {_FINER}. Right: "
+        "the share of the arms where they do in less than 93. Averages over the arms of random settings; bars are ± "
+        "1.96 standard errors.",
         averages=True,
     ),
 }
@@ -131,7 +136,15 @@ def draw_result(result: Any) -> "alt.VConcatChart":
         f"{result.settings.horizon:,} rounds of {rule}. Above: the arms' means{limits}. Below: {result.runs:,} "
         "simulated experiments; the dashed line is the mean in the log."
     )
-    return page(panels(result), "What the arms are worth", caption)
+    return page(panels(result), "What the arms are worth", caption, legends="independent")
+
+
+def draw_panels(result: Any, figure: str, width: float) -> "list[alt.VConcatChart]":
+    """The panels of one figure of that picture, means, course or simulated, each as a picture of its own."""
+    from debandit.plots.answer import FIGURES, Drawn
+    from debandit.plots.page import page
+
+    return [page([line], "") for line in FIGURES[figure](Drawn.of(result, width, alone=True))]
 
 
 def draw_plans(rows: Sequence[Row]) -> "alt.VConcatChart":
@@ -169,13 +182,19 @@ def checked_picture(path: str | Path, where: str = "") -> Path:
     return Path(path)
 
 
-def svg_of(chart: "alt.TopLevelMixin") -> str:
-    """The picture as SVG."""
+def svg_of(chart: "alt.TopLevelMixin", prefix: str = "") -> str:
+    """The picture as SVG; on a page with others its ids need a `prefix`."""
     import altair as alt
     import vl_convert
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version))
+    svg = str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=version))
+    numbers: dict[str, int] = {}  # of the clips: what is drawn before in the same process must not show in them
+
+    def renumbered(found: re.Match[str]) -> str:
+        return f"{found[1]}clip{numbers.setdefault(found[2], len(numbers))}"
+
+    return _TAG.sub(lambda tag: _ID.sub(rf"\1{prefix}", _CLIP.sub(renumbered, tag[0])), svg)
 
 
 def _converted(svg: str, path: Path) -> str | bytes:

@@ -9,37 +9,49 @@ import altair as alt
 import pandas as pd
 
 from debandit.errors import shorten
-from debandit.plots.page import SURE, Panel, block, method_channels, parts, with_bars, wrapped
+from debandit.plots.page import (
+    LETTER,
+    SURE,
+    Panel,
+    block,
+    coverage_axis,
+    method_channels,
+    parts,
+    plain_axis,
+    with_bars,
+    wrapped,
+)
 
 LABELS, LINE = 185, 13  # width and height of the names of settings
+SPREAD = 0.8  # share of a lane that its methods take
 ENDS = ("least", "most")
 
 
 class Words(NamedTuple):
-    """What stands above the panel and on its axis, where a vertical line is, and the limits of the values."""
+    """What stands above the panel and on its axis, where a line is and what it means, and the limits of the values."""
 
     title: str
     axis: str
     rule: float
+    label: str
     least: float = -math.inf
     most: float = math.inf
 
 
 ACCURACY = {
-    "bias_index": Words("Bias that is left", "|bias| / RMSE of the naive mean", 0.0, 0.0),
-    "rmse_ratio": Words("Error", "RMSE / RMSE of the naive mean", 1.0),
+    "bias_index": Words("Bias that is left", "|bias| / RMSE of the naive mean", 0.0, "none", 0.0),
+    "rmse_ratio": Words("Error", "RMSE / RMSE of the naive mean", 1.0, "naive mean"),
 }
 COVERAGE = {
-    "coverage": Words("Coverage", "mean over arms", 0.95, 0.0, 1.0),
-    "low_share": Words("Arms covered too seldom", "share of the arms below 93 %", 0.0, 0.0, 1.0),
+    "coverage": Words("Coverage", "mean over arms", 0.95, "95 %", 0.0, 1.0),
+    "low_share": Words("Arms covered too seldom", "share of the arms below 93 %", 0.0, "none", 0.0, 1.0),
 }
-
-
 BY_ARM = {
-    "bias": Words("Bias", "estimate - truth; line at 0", 0.0),
-    "rmse": Words("RMSE", "in units of the rewards", 0.0, 0.0),
-    "coverage": Words("Coverage of 95 % intervals", "share; line at 95 %", 0.95, 0.0, 1.0),
+    "bias": Words("Bias", "estimate - truth", 0.0, "none"),
+    "rmse": Words("RMSE", "in units of the rewards", 0.0, "0", 0.0),
+    "coverage": Words("Coverage of 95 % intervals", "share", 0.95, "95 %", 0.0, 1.0),
 }
+COVERED = "coverage"  # which has an axis of its own
 
 
 def biases(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
@@ -55,7 +67,7 @@ def biases(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
 
 
 def _panel_of_arm(part: pd.DataFrame, width: float, first: bool, group: pd.DataFrame, frame: pd.DataFrame) -> Panel:
-    return _panel(part, width, first, Words(part["name"].iloc[0], "bias", 0.0), group, frame)
+    return _panel(part, width, first, Words(part["name"].iloc[0], "bias", 0.0, "none"), group, frame)
 
 
 def methods_by_arm(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
@@ -92,30 +104,38 @@ def _blocks(frame: pd.DataFrame, words: dict[str, Words]) -> Iterator[alt.HConca
 def _panel(
     part: pd.DataFrame, width: float, names: bool, words: Words, group: pd.DataFrame, frame: pd.DataFrame
 ) -> Panel:
-    """One panel: the group has all rows of its line, and the frame all of the picture."""
-    places, legends = list(group["place"].unique()), list(frame["legend"].unique())
-    shown = group[group["quantity"] == part["quantity"].iloc[0]]
-    span = [min(shown["low"].min(), words.rule), max(shown["high"].max(), words.rule)]
-    axis, scale = {"title": words.axis, "tickCount": int(width / 50)}, {"domain": span, "padding": 8, "nice": False}
-    x, low = (alt.X(f"{key}:Q", axis=axis, scale=scale) for key in ("value", "low"))
-    rows = {"title": None, "labels": False, "ticks": False, "grid": True, "tickBand": "extent"}
-    y = alt.Y("place:N", axis=rows, scale={"domain": places, "padding": 0})
-    offset = alt.YOffset("legend:N", scale={"domain": legends, "paddingOuter": 0.5})
+    """One panel: the group has all rows of its line, and the frame all of the picture.
+
+    Each place is a lane, in the middle of which stand the methods of the group.
+    """
+    places, legends = list(group["place"].unique()), list(group["legend"].unique())
+    quantity = part["quantity"].iloc[0]
+    shown = group[group["quantity"] == quantity]
+    low, high = min(shown["low"].min(), words.rule), max(shown["high"].max(), words.rule)
+    axis, scale = coverage_axis(low, high, width) if quantity == COVERED else plain_axis(low, high, width)
+    x, left = (alt.X(f"{key}:Q", axis={"title": words.axis, **axis}, scale=scale) for key in ("value", "low"))
+    edges = {"title": None, "labels": False, "ticks": False, "values": list(range(len(places) + 1))}
+    y = alt.Y("row:Q", axis=edges, scale={"domain": [0, len(places)], "reverse": True, "nice": False})
+    aside = (part["legend"].map(legends.index) - (len(legends) - 1) / 2) * SPREAD / len(legends)
+    part = part.assign(row=part["place"].map(places.index) + 0.5 + aside)
     colour, shape, _ = method_channels(frame)
-    base = alt.Chart(part[["place", "low", "value", "high", "legend"]])
+    base = alt.Chart(part[["place", "row", "low", "value", "high", "legend"]])
+    line = alt.Chart(pd.DataFrame({"value": [words.rule], "label": words.label})).encode(x)
     layers = [
-        base.mark_rule(strokeWidth=1.4).encode(low, alt.X2("high:Q"), y, offset, colour),
-        base.mark_point(filled=True, size=55, opacity=1).encode(x, y, offset, colour, shape),
-        alt.Chart(pd.DataFrame({"value": [words.rule]})).mark_rule(color="#555555").encode(x),
+        base.mark_rule(strokeWidth=1.4).encode(left, alt.X2("high:Q"), y, colour),
+        base.mark_point(filled=True, size=55, opacity=1).encode(x, y, colour, shape),
+        line.mark_rule(color="#555555"),
+        line.mark_text(baseline="bottom", fontSize=LETTER - 1, dy=-2).encode(text="label:N", y=alt.value(0)),
     ]
     if names:  # an axis does not centre labels of several lines
         rises = [-LINE / 2 * place.count("\n") for place in places]
-        written = alt.Chart(pd.DataFrame({"place": places, "rise": rises})).encode(y, text="place:N", x=alt.value(-8))
+        middles = [row + 0.5 for row in range(len(places))]
+        written = alt.Chart(pd.DataFrame({"place": places, "row": middles, "rise": rises}))
         rise = {"expr": "datum.rise"}
-        layers.append(written.mark_text(align="right", baseline="middle", lineBreak="\n", lineHeight=LINE, dy=rise))
-    # the same height in all blocks, as they share the scale of the offsets
-    row = 4 + max(9 * len(legends), LINE * (1 + int(frame["place"].str.count("\n").max())))
-    return alt.layer(*layers, title=words.title, width=width, height=row * len(places))
+        marks = written.mark_text(align="right", baseline="middle", lineBreak="\n", lineHeight=LINE, dy=rise)
+        layers.append(marks.encode(y, text="place:N", x=alt.value(-8)))
+    lane = 4 + max(9 * len(legends), LINE * (1 + max(place.count("\n") for place in places)))
+    return alt.layer(*layers, title=words.title, width=width, height=lane * len(places))
 
 
 def _with_places(frame: pd.DataFrame, names: "pd.Series[str]") -> pd.DataFrame:

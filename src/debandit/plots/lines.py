@@ -11,23 +11,24 @@ import pandas as pd
 
 from debandit.errors import printable, shorten
 from debandit.plots.curves import log_ticks
-from debandit.plots.page import SURE, Panel, block, method_channels, parts, with_bars
+from debandit.plots.page import LETTER, SURE, Panel, block, coverage_axis, method_channels, parts, with_bars
 
 
 class Words(NamedTuple):
-    """What stands above a panel, where a line is, and whether the axis is logarithmic."""
+    """What stands above a panel, where a line is and what it means, and whether the axis is logarithmic."""
 
     title: str
     rule: float | None = None
+    label: str = ""
     logarithmic: bool = False
 
 
 QUANTITIES = {
-    "bias": Words("Bias", 0.0),
+    "bias": Words("Bias", 0.0, "none"),
     "rmse": Words("RMSE, logarithmic", logarithmic=True),
-    "coverage": Words("Coverage of 95 % intervals", 0.95),
+    "coverage": Words("Coverage of 95 % intervals", 0.95, "95 %"),
 }
-FEW = 6  # values that are all written on the axis
+FEW, HEIGHT = 6, 150  # values that are all written on the axis; pixels of a panel
 
 
 def methods(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
@@ -81,17 +82,21 @@ def _panel(
     x: alt.X,
     channels: tuple[alt.Color, alt.Shape, alt.StrokeDash],
 ) -> Panel:
-    words = QUANTITIES[part["quantity"].iloc[0]]
-    low, high = part["value"].min(), part["value"].max()
+    quantity = part["quantity"].iloc[0]
+    words, low, high = QUANTITIES[quantity], part["value"].min(), part["value"].max()
+    axis: dict[str, Any] = {"tickCount": 5}
     if words.rule is not None:
         low, high = min(low, words.rule), max(high, words.rule)
     room = 0.05 * (high - low or abs(high) or 1.0)
-    span = (low / 1.15, high * 1.15) if words.logarithmic else (low - room, high + room)
-    axis: dict[str, Any] = {"title": None, "minExtent": 30, "tickCount": 5}
+    scale: dict[str, Any] = {"domain": (low - room, high + room), "nice": False}
     if words.logarithmic:
-        axis |= {"values": log_ticks(*span), "format": "~g"}
-    scale = {"type": "log" if words.logarithmic else "linear", "domain": span, "nice": False}
+        span = (low / 1.15, high * 1.15)
+        axis, scale = {"values": log_ticks(*span), "format": "~g"}, {"type": "log", "domain": span, "nice": False}
+    elif quantity == "coverage":
+        axis, scale = coverage_axis(low, high, HEIGHT, upward=True)
+    span = scale["domain"][0], scale["domain"][-1]
     part = part.assign(low=part["low"].clip(*span), high=part["high"].clip(*span))
+    axis = {"title": None, "minExtent": 30, **axis}
     y, bottom = (alt.Y(f"{key}:Q", axis=axis, scale=scale) for key in ("value", "low"))
     colour, shape, dash = channels
     base = alt.Chart(part[["beside", "low", "value", "high", "legend"]])
@@ -101,5 +106,7 @@ def _panel(
         base.mark_point(filled=True, size=40, opacity=1).encode(x, y, colour, shape),
     ]
     if words.rule is not None:
-        layers.insert(0, alt.Chart(pd.DataFrame({"value": [words.rule]})).mark_rule(color="#555555").encode(y))
-    return alt.layer(*layers, title=words.title, width=width, height=150)
+        line = alt.Chart(pd.DataFrame({"value": [words.rule], "label": words.label})).encode(y)
+        text = line.mark_text(align="right", baseline="bottom", dx=-3, dy=-1, fontSize=LETTER - 1)
+        layers = [line.mark_rule(color="#555555"), *layers, text.encode(text="label:N", x=alt.value(width))]
+    return alt.layer(*layers, title=words.title, width=width, height=HEIGHT)

@@ -16,6 +16,8 @@ Panel = alt.LayerChart | alt.FacetChart  # which alt.layer says it returns
 PAGE, GAP, LETTER = 680, 20, 11  # pixels; on a page of 17 cm such letters are 8 points high
 AXIS = 55  # width of what is written on a vertical axis
 SURE = 1.96  # standard errors
+KINK, BELOW = 0.9, 0.25  # coverage below which the axis is coarse, and the share of the axis that it has there
+FINE = 200  # pixels that the axis needs for ticks at 0.93 and 0.97
 
 
 class Look(NamedTuple):
@@ -84,8 +86,8 @@ CONFIG: Any = {
 }
 
 
-def page(lines: Iterable[alt.HConcatChart], title: str, *texts: str) -> alt.VConcatChart:
-    """Lines of panels below each other, with one legend."""
+def page(lines: Iterable[alt.HConcatChart], title: str, *texts: str, legends: str = "shared") -> alt.VConcatChart:
+    """Lines of panels below each other, with one legend, or with `independent` ones for each line."""
     heading = {
         "text": wrapped(title, PAGE, 16),
         "subtitle": [line for text in texts for line in wrapped(text, PAGE)],
@@ -94,10 +96,16 @@ def page(lines: Iterable[alt.HConcatChart], title: str, *texts: str) -> alt.VCon
         "offset": 16,
         "frame": "bounds",
     }
-    shared: Any = {"scale": dict.fromkeys(("color", "shape", "strokeDash", "fill"), "shared")}
+    shared: Any = {"scale": dict.fromkeys(("color", "shape", "strokeDash", "fill", "size"), legends)}
     # all at once, because every method of a chart copies all of it
     return alt.vconcat(
-        *lines, title=heading, background="white", padding=10, spacing=GAP, config=CONFIG, resolve=shared
+        *lines,
+        title=heading if title else alt.Undefined,
+        background="white",
+        padding=10,
+        spacing=GAP,
+        config=CONFIG,
+        resolve=shared,
     )
 
 
@@ -108,14 +116,15 @@ def block(
     panel: Callable[[pd.DataFrame, float, bool], Panel],
     margin: int = AXIS,
     gap: int = GAP,
+    page: float = PAGE,
 ) -> Iterator[alt.HConcatChart]:
-    """Lines of panels under a heading. What stands to the left of a line takes the margin.
+    """Lines of panels under a heading, as wide as the page. What stands to the left of a line takes the margin.
 
     A panel is drawn from its rows, its width and whether it is the first of its line.
     """
     columns = min(len(groups), columns)
-    width = (PAGE - margin - gap * (columns - 1)) / columns
-    title: Any = {"text": wrapped(heading, PAGE, 13), "fontSize": 13, "offset": 8, "dx": -margin}
+    width = (page - margin - gap * (columns - 1)) / columns
+    title: Any = {"text": wrapped(heading, page, 13), "fontSize": 13, "offset": 8, "dx": -margin}
     for start in range(0, len(groups), columns):
         panels = [panel(group, width, i == 0) for i, group in enumerate(groups[start : start + columns])]
         above = title if heading and start == 0 else alt.Undefined
@@ -125,6 +134,31 @@ def block(
 def y_axis(title: str, first: bool) -> dict[str, Any]:
     """Only the first panel of a line writes on its axis."""
     return {"title": title, "minExtent": 38} if first else {"title": None, "labels": False, "ticks": False}
+
+
+def plain_axis(low: float, high: float, length: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Axis and scale from the lowest to the highest value."""
+    return {"tickCount": int(length / 50)}, {"domain": [low, high], "padding": 8, "nice": False}
+
+
+def coverage_axis(
+    low: float, high: float, length: float, *, upward: bool = False
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Axis and scale of shares that should be 0.95, on which 0.93 and 0.97 are told apart whatever else there is.
+
+    What lies below 0.9 takes a part of the axis, without being left out.
+    """
+    low, high = min(low, 0.93) - 0.005, min(max(high, 0.97) + 0.005, 1.0)
+    fine = (0.9, 0.93, 0.95, 0.97, 1.0) if upward or length > FINE else (0.9, 0.95, 1.0)
+    ticks = [tick for tick in fine if low <= tick <= high]
+    if low >= KINK:
+        return {"values": ticks, "format": ".2~f"}, {"domain": [low, high], "nice": False, "zero": False}
+    step = 10 if low > 0.65 else 20 if low > 0.3 else 40
+    ticks = [tick / 100 for tick in range(0, 90, step) if low <= tick / 100] + ticks
+    places = [0.0, BELOW * length, length]
+    range_ = [length - place for place in places] if upward else places
+    scale = {"domain": [low, KINK, high], "range": range_, "nice": False, "zero": False}
+    return {"values": ticks, "format": ".2~f", "labelOverlap": False}, scale
 
 
 def parts(frame: pd.DataFrame, *keys: str) -> list[pd.DataFrame]:

@@ -6,44 +6,53 @@ from collections.abc import Iterator
 import numpy as np
 
 from debandit.debiasing import debias
-from debandit.engine.data import Floats
 from debandit.errors import DebanditError, with_few_sizes
 from debandit.log import ExperimentLog
 from debandit.policies import Policy, as_policy
 from debandit.result import Debiased
+from debandit.words.assumptions import Assumption
+from debandit.words.values import has_quoted
 
-RUNS = 1000  # at most
+RUNS, FEW, ROUNDS = 1000, 100, 25_000_000  # runs at most, at least, and rounds of all runs together
 FACTORS = (0.5, 2.0)  # by which each number of the rule is changed
 MOST_OPTIONS = 3
 
 
-def sensitivity(log: ExperimentLog, result: Debiased, threads: int | None = None) -> list[tuple[str, Floats]]:
-    """What each arm would be under other assumptions, in words and numbers (K,); what is not possible is left out."""
+def sensitivity(log: ExperimentLog, result: Debiased, threads: int | None = None) -> list[Assumption]:
+    """What each arm would be under other assumptions; what is not possible is left out."""
     found = [
-        ("no correction (raw)", result.naive),
-        ("corrected given the arm's place (quoted)", result.quoted),
-        ("corrected on average over experiments", result.corrected),
+        Assumption("no correction (raw)", result.naive),
+        Assumption("corrected given the arm's place (quoted)", result.quoted),
+        Assumption("corrected on average over experiments", result.corrected),
     ]
     if result.adjusted is not None:
-        found.append(("each batch by its users (period-weighted)", result.adjusted.means))
-    if result.replays is None:
-        for what, policy, world in _variants(log, result):
-            try:
-                other = debias(
-                    log,
-                    policy,
-                    world=world,
-                    runs=min(result.runs, RUNS),
-                    interval="none",
-                    unseen=result.settings.unseen,
-                    seed=result.settings.seed,
-                    force=True,
-                    threads=threads,
-                )
-            except DebanditError:
-                continue
-            found.append((f"quoted, {what}", other.quoted))
-    return [(what, values) for what, values in found if np.isfinite(values).any()]
+        found.append(Assumption("each batch by its users (period-weighted)", result.adjusted.means))
+    variants = _variants(log, result) if result.replays is None else ()
+    found += [_simulated(log, result, *variant, threads) for variant in variants]
+    return [each for each in found if np.isfinite(each.means).any()]
+
+
+def _simulated(
+    log: ExperimentLog, result: Debiased, what: str, policy: Policy, world: str, threads: int | None
+) -> Assumption:
+    """The numbers to quote with another rule or world, from fewer runs than the result; NaN if that is not possible."""
+    try:
+        other = debias(
+            log,
+            policy,
+            world=world,
+            runs=min(result.runs, RUNS, max(FEW, ROUNDS // result.settings.horizon)),
+            interval="none",
+            unseen=result.settings.unseen,
+            seed=result.settings.seed,
+            force=True,
+            threads=threads,
+        )
+    except DebanditError:
+        return Assumption(what, np.full(len(result.labels), np.nan))
+    if has_quoted(result):
+        return Assumption(f"quoted, {what}", other.quoted, other.quoted_bias_se)
+    return Assumption(f"corrected, {what}", other.corrected, other.bias_se)
 
 
 def _variants(log: ExperimentLog, result: Debiased) -> Iterator[tuple[str, Policy, str]]:

@@ -12,7 +12,7 @@ from debandit.tables import Column, Part, Table
 from debandit.words.differences import difference_sentence
 from debandit.words.metrics import metric_parts
 from debandit.words.periods import period_parts
-from debandit.words.values import Values, by_mean, called, has_quoted, limits_of
+from debandit.words.values import Values, by_mean, called, has_quoted, verb
 
 if TYPE_CHECKING:
     from debandit.result import Debiased
@@ -70,11 +70,11 @@ def _of_arm(result: "Debiased", arm: int, place: int, said: Values) -> str:
     raw = f"the raw {said.mean} is {said.one(result.naive[arm])}"
     possible = (0.0, 1.0) if said.percents else (-math.inf, math.inf)  # a warning says what lies outside
     quoted, corrected = np.clip((result.quoted[arm], result.corrected[arm]), *possible)
-    verb, limits = "converts at" if said.percents else "averages", said.limits(*limits_of(result)[arm])
+    does, limits = verb(result), said.limits(*(float(limit[arm]) for limit in result.limits))
     if math.isfinite(quoted):
-        return f"{name} {verb} {said.one(quoted)}{limits}, {_GIVEN[min(place, 2)]}; {raw}."
+        return f"{name} {does} {said.one(quoted)}{limits}, {_GIVEN[min(place, 2)]}; {raw}."
     if math.isfinite(corrected):
-        return f"{name} {verb} {said.one(corrected)} after correction{limits}; {raw}."
+        return f"{name} {does} {said.one(corrected)} after correction{limits}; {raw}."
     return f"{name} cannot be corrected{limits}; {raw}."
 
 
@@ -90,7 +90,7 @@ def _table(result: "Debiased") -> Table:
         *([said.column("corrected", "corrected")] if has_quoted(result) else []),
         *([Column("never_pulled", "never pulled", "share")] if (result.never_pulled >= _OFTEN).any() else []),
     ]
-    rows = [row | {"limits": pair} for row, pair in zip(_rows(result), limits_of(result), strict=True)]
+    rows = [row | {"limits": pair} for row, *pair in zip(_rows(result), *result.limits, strict=True)]
     return Table(rows, columns, said.decimals).without("never_pulled", *(["corrected"] if has_quoted(result) else []))
 
 

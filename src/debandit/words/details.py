@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from debandit.result import Debiased
 
 _WHICH_TO_USE = (
-    "The quoted mean is corrected given the arm's place in this log: it is the number to quote from one experiment.",
-    "The corrected mean is corrected on average over experiments: take it to put many of them together.",
+    "The quoted mean is corrected given the arm's place in this log: quote it for a single experiment.",
+    "The corrected mean is corrected on average over experiments: take it to pool many experiments.",
 )
-_OF_LEADER = "The interval of the best-looking arm takes into account that it was selected."
+_OF_LEADER = "The interval of the best-looking arm takes into account that the arm was selected."
 _UNSTABLE = 0.5  # a coefficient of variation of pulls that is worth a word
 
 
@@ -75,7 +75,7 @@ def _of_winner(result: "Debiased") -> list[Part]:
     arm, *values = result.winner[:5]
     naive, bias, error, corrected = map(Values.in_tables(result).one, values)
     said = (
-        f"The highest mean of such an experiment is biased by {bias} ± {error}: corrected as the winner, "
+        f"The highest mean of such an experiment is biased by {bias} ± {error} on average: corrected as the winner, "
         f"{called(arm)} has {corrected} (raw {naive})."
     )
     return [Part("winner", said)]
@@ -98,6 +98,6 @@ def _unstable(result: "Debiased") -> list[str]:
         return []
     arm = shorten(result.labels[int(np.nanargmax(result.pulls_cv))])
     return [
-        f"in the runs the pulls of {arm} have a standard deviation of {100 * largest:.0f} % of their mean; plain "
-        "intervals and tests (wald) are proved to hold only where pulls hardly vary"
+        f"the pulls of {arm} vary from run to run, with a standard deviation of {100 * largest:.0f} % of their mean; "
+        "textbook intervals and tests (wald) are only proved to hold if pulls hardly vary"
     ]

@@ -11,13 +11,14 @@ from debandit.tables import Column, Part, Table, decimals_for, limits_text, perc
 from debandit.words.values import Values, called, known
 
 if TYPE_CHECKING:
-    from debandit.result import Debiased, Differences
+    from debandit.result import Debiased
+    from debandit.result_parts import Differences
 
 _OF_P_VALUES = (
-    f"p-value: how often the rule comes as far on either side as it did here, in up to {NULL_RUNS} runs without a "
-    "difference."
+    f"p-value: how often a difference as large as this one, on either side, came out in up to {NULL_RUNS} runs in "
+    "which the two arms have the same mean."
 )
-_OF_ADJUSTED = "Adjusted: by Holm, for all comparisons together."
+_OF_ADJUSTED = "Adjusted: by Holm's method, for all comparisons together."
 
 
 def difference_sentence(result: "Debiased", arm: int, said: Values) -> str:

@@ -15,8 +15,9 @@ _ARM = (Column("arm", "arm", "text"), Column("naive", "raw mean", "number"))
 _QUOTED, _QUOTED_SE = Column("quoted", "quoted", "number"), Column("quoted_bias_se", "± MC s.e.", "number")
 _CORRECTED, _CORRECTED_SE = Column("corrected", "corrected", "number"), Column("bias_se", "± MC s.e.", "number")
 _HOW = (
-    "The rule did not look at metrics, so the bias of one is its slope on the reward times the bias of the reward. "
-    "This is exact for 0/1 rewards, and where its expected value is a straight line of the reward (docs/metrics.md)."
+    "The rule did not look at metrics, so the bias of a metric is its slope on the reward times the bias of the "
+    "reward. This is exact for 0/1 rewards, and whenever the metric follows the reward in a straight line "
+    "(docs/metrics.md)."
 )
 
 
@@ -25,7 +26,7 @@ def metric_parts(result: "Debiased") -> list[Part]:
     parts = []
     for name, metric in result.metrics.items():
         shown, found = shorten(name), _has_slope(metric)
-        why = "corrected as far as it goes with the reward:" if found else f"not corrected: {_why_not(shown, metric)}"
+        why = "corrected as far as it follows the reward:" if found else f"not corrected: {_why_not(shown, metric)}"
         quoted = (_QUOTED,) * bool(np.isfinite(metric.quoted).any())
         parts.append(Part("metrics", f"Metric {shown}, {why}"))
         parts.append(Part("metrics", _table(result, metric, (*_ARM, *quoted, *((_CORRECTED,) * found)))))
@@ -55,7 +56,7 @@ def _has_slope(metric: MetricResult) -> bool:
 def _why_not(name: str, metric: MetricResult) -> str:
     if np.isnan(metric.covariances).all():
         return f"its products with the reward are not known. Give their sum in the column {name}_products."
-    return "the rewards vary within no arm, so nothing says how it goes with them."
+    return "the rewards do not vary within any arm, so nobody can say how it follows them."
 
 
 def _decimals(result: "Debiased", metric: MetricResult) -> int:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from debandit.errors import shorten
 from debandit.periods import Adjusted
 from debandit.tables import Column, Part, Table
-from debandit.words.values import Values, by_mean, called
+from debandit.words.values import Values, by_mean, called, verb
 
 if TYPE_CHECKING:
     from debandit.result import Debiased
 
 _OF_PERIODS = (
-    "Period-weighted means are the means over all batches as they were, and no drift biases them as long as every arm "
-    "is sure of pulls in every batch. Take them if days or campaigns moved all arms; without drift they only scatter "
-    "more."
+    "Period-weighted means give each batch the weight of its users. Drift does not bias them, provided that every arm "
+    "is sure of pulls in every batch and that nothing ends the experiment early. Take them if days or campaigns moved "
+    "all arms; without drift they only scatter more."
 )
 _SEEN = 0.005  # p-value of a drift that is worth a word
 # docs/coverage.md, web experiments that drift: average coverage of 95 % intervals of means and of differences
@@ -40,8 +40,8 @@ def period_parts(result: "Debiased") -> list[Part]:
 def _of_best(result: "Debiased", adjusted: Adjusted) -> str:
     said, best = Values.in_sentences(result)._replace(level=result.settings.level), by_mean(result)[0]
     limits = said.limits(adjusted.low[best], adjusted.high[best])
-    verb, name = "converts at" if said.percents else "averages", called(result.labels[best])
-    return f"With each batch weighted by its users, {name} {verb} {said.one(adjusted.means[best])}{limits}:"
+    does, name = verb(result), called(result.labels[best])
+    return f"With each batch weighted by its users, {name} {does} {said.one(adjusted.means[best])}{limits}:"
 
 
 def _table(result: "Debiased", adjusted: Adjusted) -> Table:
@@ -67,8 +67,8 @@ def period_details(result: "Debiased") -> list[Part]:
         return []
     how = " in log-odds" if result.settings.binary else ""
     filled = [
-        f"{shorten(label)} had no pull in {count:,} of the {adjusted.batches:,} batches; what it would have had there "
-        f"is what arm and batch add up to{how}."
+        f"{shorten(label)} had no pull in {count:,} of the {adjusted.batches:,} batches; its mean there was filled in, "
+        f"as the effect of the arm plus the effect of the batch{how}."
         for label, count, pulls in zip(result.labels, adjusted.filled, result.pulls, strict=True)
         if count and pulls
     ]

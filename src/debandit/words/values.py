@@ -1,6 +1,7 @@
 """How values of a result are written, and what its arms are called."""
 
 import math
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from debandit.result import Debiased
 
 LONGEST = 60  # characters of a label in a sentence
+_CONVERSION = re.compile("conver|click|purchas|bought|order|sign_?up|subscri", re.IGNORECASE)
 
 
 class Values(NamedTuple):
@@ -100,14 +102,6 @@ def by_mean(result: "Debiased") -> list[int]:
     return [int(k) for k in order]
 
 
-def limits_of(result: "Debiased") -> list[tuple[float, float]]:
-    """The limits of each arm's mean; those of the best-looking arm know that it was selected, if there are such."""
-    limits = list(zip(result.low.tolist(), result.high.tolist(), strict=True))
-    if result.winner is not None and not math.isnan(result.winner.low):
-        limits[result.labels.index(result.winner.arm)] = (result.winner.low, result.winner.high)
-    return limits
-
-
 def has_quoted(result: "Debiased") -> bool:
     """Whether there are means to quote."""
     return bool(np.isfinite(result.quoted).any())
@@ -117,6 +111,13 @@ def called(label: str, *, first: bool = False) -> str:
     """What a sentence calls an arm, at its beginning or in it; a letter or a number alone would not be understood."""
     alone = len(label) < 3 or label.isdecimal()
     return f"{'Arm' if first else 'arm'} {label}" if alone else shorten(label, LONGEST)
+
+
+def verb(result: "Debiased") -> str:
+    """What an arm does before its mean; only those whose 0/1 rewards are called so convert."""
+    if not result.settings.binary:
+        return "averages"
+    return "converts at" if _CONVERSION.search(result.settings.reward) else "has a rate of"
 
 
 def known(values: NDArray[np.float64]) -> bool:
