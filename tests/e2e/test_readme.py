@@ -1,122 +1,107 @@
-"""What the README and the docs tell people to type works, and prints what it shows."""
+"""What the README, the docs and the examples tell people to type works, and prints what they show."""
 
 import contextlib
 import io
+import json
 import os
 import re
-import shlex
-import sqlite3
+import runpy
+import shutil
 import subprocess
-from pathlib import Path
+import unicodedata
 
-import duckdb
-import pandas as pd
 import pytest
-from commands import run
+from notebooks import NOTEBOOK, cells_of, executed
+from pages import BLOCK, PAGES, ROOT, mentioned, mistakes, played, prepare, text_of
 
-from debandit.demo import save_log
 from debandit.study.reading import CELL_KEYS, STUDY_KEYS
 from debandit.study.rows import FIELDS
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = text_of("README.md")
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-def done(result):
-    """What a command has printed, which must have ended well."""
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_shows_is_what_is_printed(name, tmp_path):
+    """`python tests/refresh_pages.py` writes it."""
+    prepare(tmp_path)
+    assert played(name, tmp_path) == text_of(name)
 
 
-def printed(code, cwd):
-    """What a script prints."""
-    with contextlib.chdir(cwd), contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(compile(code, "script", "exec"), {"__name__": "__main__"})
-    return out.getvalue()
+@pytest.mark.parametrize("name", PAGES)
+def test_commands_that_are_not_run_exist(name):
+    commands = list(mentioned(text_of(name)))
+    assert {command: wrong for command in commands if (wrong := mistakes(command))} == {}
 
 
-CONSOLE = {  # pages with commands, and the least number of blocks of them
-    "README.md": 2,
-    "docs/studies.md": 1,
-    "docs/own-rules.md": 1,
-    "docs/identify.md": 1,
-    "docs/datasets.md": 3,
-    "docs/wrappers.md": 1,
-    "docs/logs.md": 2,
-    "docs/intervals.md": 1,
-    "docs/worlds.md": 1,
-    "docs/compare.md": 2,
-    "docs/presets.md": 3,
-    "docs/drift.md": 1,
-}
-SHOWN = {"docs/datasets.md": 3, "docs/metrics.md": 1, "docs/drift.md": 1}  # scripts whose output is shown
+def test_mistakes_are_found():
+    """The control of the test above."""
+    page = "Type `debandit debais x.csv`.\n\n```sh\ndebandit check x.csv \\\n  --polcy ucb | less\n```\n"
+    assert [mistakes(command) for command in mentioned(page)] == [["--polcy"], ["debais"]]
+    assert mistakes("debandit debias --no-control-variates --help") == []
 
 
-def prepare(folder, page=""):
-    """The README's log, which other pages use, too, and the files that a page shows; each page starts from nothing."""
-    if not (folder / "trial.csv").exists():
-        save_log(folder / "trial.csv")
-        rounds = pd.read_csv(folder / "trial.csv").rename_axis("id").reset_index()
-        with contextlib.closing(sqlite3.connect(folder / "trial.db")) as connection:
-            rounds.to_sql("rounds", connection)
-        with duckdb.connect(folder / "trial.duckdb") as connection:
-            connection.execute("CREATE TABLE rounds AS FROM rounds")
-        drift = (ROOT / "docs" / "drift.md").read_text(encoding="utf-8")
-        for name, text in (("days.csv", README), ("week.csv", drift)):
-            (folder / name).write_text(re.search(r"```text\n(day,.*?)```", text, re.DOTALL)[1])
-    blocks = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
-    for made in re.findall(r"(?:--save|study new) (\S+)", "".join(blocks)):
-        (folder / made).unlink(missing_ok=True)
-    for name, code in re.findall(r"```python\n# (my_\w+.py)\n(.*?)```", page, re.DOTALL):
-        (folder / name).write_text(code)
-    return blocks
+def test_enough_is_run():
+    """Most blocks of the pages are commands or code, so that nothing can go out of date unseen."""
+    kinds = [kind for name in PAGES for kind, _ in BLOCK.findall(text_of(name))]
+    assert kinds.count("console") >= 30
+    assert kinds.count("python") >= 15
+    assert {kind for kind in kinds if kind} <= {"console", "python", "text", "toml", "sh"}
 
 
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory):
-    """Each worker of the tests has its own."""
-    folder = tmp_path_factory.mktemp("readme")
-    prepare(folder)
-    return folder
+def slug(heading):
+    """What GitHub, and the site, call a heading in links."""
+    kept = [c for c in unicodedata.normalize("NFC", heading.lower()) if c.isalnum() or c in " -_"]
+    return "".join(kept).strip().replace(" ", "-")
 
 
-@pytest.mark.parametrize(("name", "least"), CONSOLE.items())
-def test_console_blocks(directory, name, least):
-    blocks = prepare(directory, (ROOT / name).read_text(encoding="utf-8"))
-    assert len(blocks) >= least
-    for block in blocks:
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, shown = part.partition("\n")
-            words = shlex.split(command)
-            assert words[0] == "debandit"
-            told = done(run(*words[1:], cwd=directory))
-            if shown.strip():
-                assert told.rstrip() == shown.rstrip()
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name):
+    for link in LINK.findall(BLOCK.sub("", text_of(name))):
+        if re.match(r"https?:", link):
+            continue
+        target, _, part = link.partition("#")
+        file = (ROOT / name).parent / target if target else ROOT / name
+        assert file.exists(), link
+        if part:
+            headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", file.read_text(encoding="utf-8")), re.MULTILINE)
+            assert part in map(slug, headings), link
 
 
-def test_python_blocks(directory):
-    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
-        assert "given that it leads" in printed(block, directory)
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 80
 
 
-@pytest.mark.parametrize(("name", "count"), SHOWN.items())
-def test_python_prints_what_is_shown(directory, name, count):
-    """On the page on datasets, for every one of which only counts are known."""
-    page = (ROOT / name).read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == count
-    for code, shown in blocks:
-        assert printed(code, directory).rstrip() == shown.rstrip()
+@pytest.fixture
+def examples(tmp_path):
+    """A copy of the examples, which write files."""
+    return shutil.copytree(ROOT / "examples", tmp_path / "examples")
 
 
-def test_the_page_on_studies(directory):
-    """Its TOML file is one, its Python runs, and its tables name every setting and every column."""
-    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
-    (file,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    (directory / "my.toml").write_text(file.replace("= 1000", "= 10").replace("= 500", "= 10"))
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    rows = int(printed(code + "print(len(found.rows))", directory))
-    assert rows == 12 * 2 * (5 + 6 + 6 + 5 + 5)  # cells, arms, quantities of the five methods
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_examples_run(script, examples):
+    with contextlib.chdir(examples), contextlib.redirect_stdout(io.StringIO()) as out:
+        runpy.run_path(str(examples / script.name), run_name="__main__")
+    assert "Arm" in out.getvalue() or "quoted" in out.getvalue()
+    assert f"[{script.name}]({script.name})" in text_of("examples/README.md")
+
+
+def test_the_notebook_shows_what_its_cells_give(tmp_path):
+    """Of pictures only that there are as many."""
+    prepare(tmp_path)
+    shown, now = (json.loads(text) for text in (text_of(NOTEBOOK), executed(tmp_path)))
+    for cell in (*cells_of(shown), *cells_of(now)):
+        for output in cell["outputs"]:
+            if "image/png" in output.get("data", {}):
+                output["data"]["image/png"] = "a picture"
+    assert now == shown
+    assert str(shown).count("'image/png': 'a picture'") == 1
+
+
+def test_the_page_on_studies():
+    """Its tables name every setting and every column."""
+    page = text_of("docs/studies.md")
     table = set(re.findall(r"`([a-z_]+)", page))
     assert {key for key in (*STUDY_KEYS, *CELL_KEYS) if key != "cell"} <= table
     columns = page[page.index("`setting, rule") :].partition("`.")[0].strip("`")
@@ -125,9 +110,9 @@ def test_the_page_on_studies(directory):
 
 def test_the_page_on_accuracy():
     """What is claimed there holds in its tables: first those of all settings, under two seeds."""
-    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    page = text_of("docs/accuracy.md")
     assert "1,000 experiments in each" in page
-    tables = re.findall(r"^## By rewards(?:, seed 2)?\n\n(.*?)\n(?:\n|$)", page, re.DOTALL | re.MULTILINE)
+    tables = re.findall(r"^## By rewards(?:, seed 2)?\n\n<details>.*?\n\n(.*?)\n\n", page, re.DOTALL | re.MULTILINE)
     assert len(tables) == 2
     for table in tables:
         lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
@@ -145,9 +130,10 @@ def test_the_page_on_accuracy():
 def test_make_targets():
     targets = re.findall(r"^make (\w+)", README, re.MULTILINE)
     assert targets == ["demo", "test"]
-    told = done(subprocess.run(["make", "--silent", "demo"], capture_output=True, text=True, cwd=ROOT, timeout=300))
-    assert "91 got drug A and 9 got drug B" in told
-    assert "debandit debias trial.csv" in told  # the next step
+    done = subprocess.run(["make", "--silent", "demo"], capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "91 got drug A and 9 got drug B" in done.stdout
+    assert "debandit debias trial.csv" in done.stdout  # the next step
     assert re.search(r"^test:", (ROOT / "Makefile").read_text(), re.MULTILINE)  # it is what runs this
 
 

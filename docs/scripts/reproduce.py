@@ -1,4 +1,4 @@
-"""Writes the-paper-reproduced.md and its figures beside this file from the output of the studies."""
+"""Writes the-paper-reproduced.md and its figures from the output of the studies."""
 
 import dataclasses
 from pathlib import Path
@@ -62,7 +62,7 @@ WORDS = {
 
 def main() -> None:
     """Run everything with the paper's own numbers of experiments and runs, or more."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     (here / "figures").mkdir(exist_ok=True)
     parts, counts = [], []
     for name in PAPER:

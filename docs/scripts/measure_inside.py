@@ -1,6 +1,6 @@
 """Measure how often quoted and corrected means lie inside their intervals; prints the table of docs/intervals.md.
 
-python docs/measure_inside.py [--settings 12] [--experiments 100] [--seed 20261118]
+python docs/scripts/measure_inside.py [--settings 12] [--experiments 100] [--seed 20261118]
 """
 
 import argparse

@@ -1,10 +1,12 @@
-"""Writes coverage.md and its figure beside this file: `study coverage` of seven populations, and two arms exactly."""
+"""Writes coverage.md and its figure: `study coverage` of seven populations, and two arms exactly."""
 
 import sys
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pages import folded
 
 from debandit.engine.data import Floats
 from debandit.files import write_whole
@@ -150,7 +152,7 @@ the states to be enumerated double with every round.
 
 def main(kept: Path | None) -> None:
     """Hours on one core, nearly all of them for simulated limits. What is finished in `kept` is not done again."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     found = {name: measured(name, kept) for name in STUDIES}
     for other in save(picture(found), here / "figures" / "coverage")[1:]:  # the page shows the SVG
         other.unlink()
@@ -163,7 +165,7 @@ def main(kept: Path | None) -> None:
         sums_section(),
         exact_section(),
     ]
-    write_whole(here / "coverage.md", "\n\n".join(part.rstrip() for part in parts) + "\n")
+    write_whole(here / "coverage.md", folded("\n\n".join(part.rstrip() for part in parts) + "\n"))
 
 
 def measured(name: str, kept: Path | None) -> Coverage:

@@ -1,6 +1,6 @@
 """Measure how far corrected means of metrics are off; prints the table of docs/metrics.md.
 
-python docs/measure_metrics.py [--experiments 4000] [--seed 20261118]
+python docs/scripts/measure_metrics.py [--experiments 4000] [--seed 20261118]
 """
 
 import argparse

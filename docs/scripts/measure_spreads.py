@@ -1,6 +1,6 @@
 """Measure the intervals pooled-t where standard deviations differ; prints the table of docs/intervals.md.
 
-python docs/measure_spreads.py [--experiments 1500] [--seed 20261118]
+python docs/scripts/measure_spreads.py [--experiments 1500] [--seed 20261118]
 """
 
 import argparse

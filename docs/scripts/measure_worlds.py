@@ -1,6 +1,6 @@
 """The bias that worlds of 0/1 rewards leave, exactly, by enumeration; prints the table of docs/worlds.md.
 
-python docs/measure_worlds.py
+python docs/scripts/measure_worlds.py
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Writes hadad.md and its figure beside this file, from the study hadad."""
+"""Writes hadad.md and its figure, from the study hadad."""
 
 import sys
 from collections.abc import Sequence
@@ -133,7 +133,7 @@ def tables(found: StudyRows) -> str:
 
 def main(kept: Path | None) -> None:
     """About half an hour. What was finished in the directory `kept` is not done again."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     found = Study.shipped("hadad").run(kept)
     save_as(found.plot(), here / "figures" / "hadad.svg")
     write_whole(

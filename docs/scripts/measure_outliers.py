@@ -1,6 +1,6 @@
 """Measure how often a result warns of outliers, without any and with one; prints the tables of docs/worlds.md.
 
-python docs/measure_outliers.py [--settings 12] [--experiments 400] [--seed 20261118]
+python docs/scripts/measure_outliers.py [--settings 12] [--experiments 400] [--seed 20261118]
 """
 
 import argparse

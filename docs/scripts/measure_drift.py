@@ -57,7 +57,7 @@ def errors(found: StudyRows) -> str:
 
 def main(kept: Path | None) -> None:
     """About ten minutes on one core. What was finished in the directory `kept` is not done again."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     found = Study.shipped("weekends").run(kept)
     save_as(found.plot(), here / "figures" / "weekends.svg")
     page = (here / "drift.md").read_text(encoding="utf-8")

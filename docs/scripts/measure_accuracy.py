@@ -1,25 +1,32 @@
-"""Writes accuracy.md and its figure beside this file: `study accuracy` under two seeds."""
+"""Writes accuracy.md and its figure: `study accuracy` under two seeds."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from pages import folded
 
 from debandit.files import write_whole
 from debandit.plots import save
 from debandit.study.accuracy import DEFAULT, FIVE, MB, NAIVE, Accuracy, accuracy_study
-from debandit.tables import markdown
+from debandit.tables import Column, markdown
 
 SEEDS = (1, 2)
-WORDS = """**Debiasing buys bias, not RMSE.** The corrected means have about a quarter of the naive bias, and are on
-average no closer to the truth: what they gain in bias they lose in variance. Take them where bias is what hurts, as
-when many experiments are put together; where one mean of one experiment has to be close to the truth, the naive one is
-as good.
-
-The default is compared with MB, the paper's multiplier bootstrap. It leaves less bias, and costs less:
-
-{claims}
+WORDS = """\
+**Debiasing reduces bias, not RMSE.** The corrected means have about a quarter of the naive bias, but on average they
+are no closer to the truth: what they gain in bias they lose in variance. Take them if bias is what hurts, as when you
+pool many experiments; if a single mean has to be close to the truth, the naive one is as good.
 
 ![{title}](figures/accuracy.svg)
+
+{table}
+
+The bias index is the mean error of an arm's mean over experiments, as an absolute value, in units of the naive RMSE,
+averaged over arms and settings, ± its standard error. RMSE / naive is below 1 where a mean is closer to the truth than
+the naive one. MB is the paper's multiplier bootstrap; the default leaves less bias than MB, and costs less. Setting by
+setting:
+
+{claims}
 
 ## How to read it
 
@@ -32,7 +39,7 @@ The default is compared with MB, the paper's multiplier bootstrap. It leaves les
   with 200 runs the variance of a correction is too large by about 1/200 of that of the naive mean.
 - The first five families are those that the default was chosen by, with other settings and another implementation;
   zero-inflated rewards whose zeros stay zeros, and a lognormal law with a longer tail, were not among them.
-- A reader's own seed gives other settings: `debandit study accuracy --seed N`. It may be interrupted, and goes on.
+- Your own seed gives other settings: `debandit study accuracy --seed N`. It may be interrupted, and goes on.
 
 ## Where it gains nothing, or loses
 
@@ -46,17 +53,30 @@ Of the cells in the tables by rewards and rule and by rewards and arms:
 
 
 def claims(found: Accuracy) -> str:
-    """The figures that count, under one seed."""
-    five, binary = found.group(*FIVE), found.group("binary")
+    """How the default differs from MB, under one seed."""
+    five = found.group(*FIVE)
     difference = five.difference()
     return (
-        f"- seed {found.study.seed}, {len(five.scores)} settings with rewards on a scale: bias index "
-        f"{five.index(DEFAULT)} against {five.index(MB)} (naive {five.index(NAIVE)}), paired difference {difference}, "
-        f"z = {difference.value / difference.se:.1f}; RMSE / MB's {five.rmse(DEFAULT, MB)}, RMSE / naive "
-        f"{five.rmse(DEFAULT, NAIVE)} (MB's / naive {five.rmse(MB, NAIVE)}).\n"
-        f"  {len(binary.scores)} settings with 0/1 rewards: bias index {binary.index(DEFAULT)} against "
-        f"{binary.index(MB)}, RMSE / naive {binary.rmse(DEFAULT, NAIVE)} against {binary.rmse(MB, NAIVE)}."
+        f"- seed {found.study.seed}: on rewards on a scale the bias index changes by {difference} (z = "
+        f"{difference.value / difference.se:.1f}), and the RMSE is {five.rmse(DEFAULT, MB)} times that of MB."
     )
+
+
+def short_table(found: Sequence[Accuracy]) -> str:
+    """Bias and error of the naive means, of MB and of the default."""
+    rows = [
+        {
+            "settings": f"{len(group.scores)} settings with {name}, seed {each.study.seed}",
+            **{method: str(group.index(method)) for method in (NAIVE, MB, DEFAULT)},
+            **{f"{method} rmse": str(group.rmse(method, NAIVE)) for method in (MB, DEFAULT)},
+        }
+        for each in found
+        for name, group in (("rewards on a scale", each.group(*FIVE)), ("0/1 rewards", each.group("binary")))
+    ]
+    columns = [Column("settings", "random settings", "text"), Column(NAIVE, "bias index: naive", "text")]
+    columns += [Column(MB, "MB", "text"), Column(DEFAULT, "default", "text")]
+    columns += [Column(f"{MB} rmse", "RMSE / naive: MB", "text"), Column(f"{DEFAULT} rmse", "default", "text")]
+    return markdown(rows, columns, 4)
 
 
 def hard(found: Accuracy) -> Iterator[str]:
@@ -90,20 +110,22 @@ def losses(found: Accuracy) -> Iterator[str]:
 
 def main(kept: Path | None) -> None:
     """Some minutes. What was finished in the directory `kept` is not done again."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     found = [accuracy_study(seed=seed).run(kept and kept / str(seed)) for seed in SEEDS]
     for picture in save(found[0].plot(), here / "figures" / "accuracy")[1:]:  # the page shows the SVG
         picture.unlink()
     title, tables = found[0].to_markdown().split("\n\n", 1)
     words = WORDS.format(
         title=found[0].study.title,
+        table=short_table(found),
         claims="\n".join(map(claims, found)),
         hard="\n".join(hard(found[0])),
         losses="\n".join(losses(found[0])),
     )
     again = next(found[1].tables())
     repeated = f"## {again.title}, seed {SEEDS[1]}\n\n{markdown(again.rows, again.columns, 4)}\n"
-    write_whole(here / "accuracy.md", "\n\n".join([title, words, "## What was done", tables.rstrip(), repeated]))
+    parts = [title, words, "## What was done", tables.rstrip(), repeated]
+    write_whole(here / "accuracy.md", folded("\n\n".join(parts)))
 
 
 if __name__ == "__main__":
