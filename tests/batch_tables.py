@@ -31,3 +31,12 @@ def tables(rule, world, sizes, count, seed=91):
         table_of(arms, rewards, sizes, world.arm_count, world.binary)
         for arms, rewards in zip(runs.path_arms, runs.path_rewards, strict=True)
     ]
+
+
+DAYS = """\
+day,variant,users,conversions
+1,old,500,20
+1,new,500,31
+2,old,55,3
+2,new,945,61
+"""  # as batched(beta_thompson) may make it: after the first day the new one is better with 94 % probability

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from debandit.comparing import compare as compare
     from debandit.debiasing import debias as debias
     from debandit.debiasing import debias_all as debias_all
+    from debandit.describing import Description as Description
+    from debandit.describing import describe as describe
     from debandit.errors import DebanditError as DebanditError
     from debandit.errors import InputError as InputError
     from debandit.errors import Refused as Refused
@@ -43,6 +45,8 @@ _HOMES = {  # of all other names that are not those of rules
     "Comparison": "comparing",
     "debias": "debiasing",
     "debias_all": "debiasing",
+    "describe": "describing",
+    "Description": "describing",
     "DebanditError": "errors",
     "InputError": "errors",
     "Refused": "errors",

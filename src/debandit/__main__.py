@@ -10,12 +10,14 @@ def entry() -> None:
     gc.set_threshold(100_000)
     try:
         from debandit.cli import main
+        from debandit.cli.streams import forgive, unwritten
     except KeyboardInterrupt:  # pressed while Python was still importing
         sys.exit(130)
-    code = main()
+    forgive()
+    code, lost = main(), unwritten()
     if "duckdb" not in sys.modules:  # which complains of objects that nobody took away
         gc.freeze()
-    sys.exit(code)
+    sys.exit(code or lost)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,10 @@ from debandit.errors import InputError, quoted, shorten
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-LARGEST = 1e100  # beyond it squares overflow
+LARGEST = 1e70  # of rewards and of numbers in their unit: fourth powers of larger ones overflow
+SMALLEST = 1 / LARGEST  # of positive ones
 MOST = 10**8  # rounds or pulls
+TINY = 1e-3  # a number may be this near to 0 where it must not be 0
 MOST_RUNS = 10**9
 
 
@@ -28,7 +30,7 @@ def checked_number(
     if isinstance(value, Integral if whole else Real) and not isinstance(value, bool):
         plain = int(value) if isinstance(value, Integral) else float(value)
         if low <= plain <= high:
-            return plain
+            return plain if whole or abs(plain) < 2**53 else float(plain)  # numpy knows no larger whole numbers
     kind = "a whole number" if whole else "a number"
     limits = f"from {_shown(low)} to {_shown(high)}"
     raise InputError(f"{name} must be {kind} {limits}, not {quoted(value)}", where=where or name)
@@ -96,6 +98,21 @@ def choice(default: str, *others: str, text: str = "") -> Any:
 def option(default: Any, check: Callable[..., Any] | None = None, *limits: Any, text: str = "") -> Any:
     """A field whose value becomes check(name, value, *limits, where=...)."""
     return dataclasses.field(default=default, metadata={"check": check, "limits": limits, "text": text})
+
+
+def limits_text(field: "dataclasses.Field[Any]") -> str:
+    """What a declared number or choice may be, in words; empty if its check is another one."""
+    check, limits = field.metadata.get("check"), field.metadata.get("limits", ())
+    if check is checked_choice:
+        *others, last = limits[0]
+        return f"{', '.join(others)} or {last}"
+    if check not in (checked_number, checked_whole):
+        return ""
+    (low, high), kind = limits, "whole, " if check is checked_whole else ""
+    least = "above 0" if 0 < low < TINY else _shown(low)
+    if high < (MOST if check is checked_whole else LARGEST):
+        return f"{kind}{least} to {_shown(high)}"
+    return "any number" if low == -LARGEST else f"{kind}{least}" + " or more" * (least != "above 0")
 
 
 def check_fields(record: Any, where: str = "") -> None:

@@ -11,31 +11,55 @@ from debandit.log import ExperimentLog
 from debandit.policies import Batched, BetaThompson, PlayTheWinner, Policy, Quota, TSPostDiff, Uniform, WarmUp
 from debandit.policies.chance_wrappers import exploration_sampling
 from debandit.readers import read_log
+from debandit.tables import wrapped
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """An experiment, and the rule that is said to have made it."""
+    """A real experiment, and the rule that is said to have made it.
+
+    Attributes
+    ----------
+    name, description, source : str
+        What it is, and where it comes from.
+    log : ExperimentLog
+        What happened.
+    policy : Policy
+        The rule.
+    csv : str
+        The rounds, or the counts of batches, as a file; empty if only counts of the whole are known.
+    columns : tuple of (str, str)
+        The options that name that file's columns, as ("arm", "treatment").
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> ecmo = db.datasets.ecmo
+    >>> ecmo.log, str(ecmo.policy)
+    (ExperimentLog(12 rounds; ECMO: 11, conventional: 1), 'play_the_winner(balls=1.0, added=1.0)')
+    >>> db.check(ecmo.log, ecmo.policy).verdict
+    'fits'
+    """
 
     name: str
     description: str
     source: str
     log: ExperimentLog
     policy: Policy
-    csv: str = ""  # the rounds, or the counts of batches, as a file; empty if only counts of the whole are known
-    columns: tuple[tuple[str, str], ...] = ()  # the options that name that file's columns, as (arm, treatment)
+    csv: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
 
     def save(self, path: str | Path) -> None:
         """Write the log as a CSV file; never over another file."""
         if not self.csv:
             raise InputError(
-                f"of {self.name} only counts are known, and a CSV file has rounds or batches",
+                f"only counts of {self.name} are known, and a CSV file needs rounds or batches",
                 remedy=f"In Python: debandit.datasets.{self.name}.log",
             )
         write_new(path, self.csv)
 
     def __str__(self) -> str:
-        lines = [f"{self.description} Rule: {self.policy}.", f"Source: {self.source}"]
+        lines = [wrapped(f"{self.description} Rule: {self.policy}."), wrapped(f"Source: {self.source}")]
         if self.csv:
             options = " ".join(f"--{option} {column}" for option, column in self.columns)
             lines += [
@@ -53,7 +77,7 @@ def _ecmo() -> Dataset:
         columns = (("arm", "treatment"), ("reward", "survived"))
         return Dataset(
             "ecmo",
-            "Twelve newborns with respiratory failure, by a randomised play-the-winner urn: 11 got ECMO.",
+            "Twelve newborns with respiratory failure, treated by a randomised play-the-winner urn: 11 got ECMO.",
             "R. H. Bartlett et al., Extracorporeal circulation in neonatal respiratory failure: a prospective "
             "randomized study, Pediatrics 76 (1985), 479-487.",
             read_log(path, **dict(columns)),
@@ -68,7 +92,7 @@ def _pad() -> Dataset:
         columns = (("batch", "wave"), ("arm", "arm"), ("pulls", "calls"), ("successes", "successes"))
         return Dataset(
             "pad",
-            "Six ways to enrol rice farmers by phone, 14 waves of 600 calls, by exploration sampling.",
+            "Six ways to enrol rice farmers by phone: 14 waves of 600 calls, by exploration sampling.",
             "M. Kasy and A. Sautmann, Adaptive treatment assignment in experiments for policy choice, Econometrica 89 "
             "(2021), 113-132.",
             read_log(path, **dict(columns)),
@@ -83,9 +107,8 @@ def _classroom(name: str, policy: Policy, first: tuple[int, int], second: tuple[
     pulls, rates = [first[1], second[1]], [first[0] / first[1], second[0] / second[1]]
     return Dataset(
         f"classroom_{name}",
-        f"A classroom experiment of 2021 with three rules side by side; the {sum(pulls)} rounds of {policy.name}.",
-        "successes and pulls of each arm as reported; that the priors were Beta(1, 1), without burn-in and without "
-        "batches, is assumed.",
+        f"A classroom experiment of 2021 with three rules in parallel: the {sum(pulls)} rounds of {policy.name}.",
+        "successes and pulls of each arm as reported. We assume Beta(1, 1) priors, no burn-in and no batches.",
         ExperimentLog.from_summaries(["1", "2"], pulls, rates, binary=True),
         policy,
     )
@@ -104,5 +127,5 @@ def find(name: str) -> Dataset:
     """The dataset of this name."""
     if name not in ALL:
         remedy = f"{did_you_mean(name, list(ALL))} There are: {', '.join(ALL)}".strip()
-        raise InputError(f"there is no dataset {shorten(name)!r}", remedy=remedy)
+        raise InputError(f"there is no data set {shorten(name)!r}", remedy=remedy)
     return ALL[name]

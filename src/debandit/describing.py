@@ -1,6 +1,7 @@
 """What is in a log, before anything is corrected."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from debandit.intervals import chosen_interval
 from debandit.log import ExperimentLog
 from debandit.log_parts import Floats
 from debandit.policies import RULES
-from debandit.tables import NARROW, Column, Part, Table, decimals_for, plain, render
+from debandit.readers import logs_of
+from debandit.tables import NARROW, Column, Part, Printed, Table, decimals_for, plain, render
 from debandit.worlds import as_bootstrap
 
 SLICES = 40  # of time, in the picture
@@ -31,8 +33,43 @@ _COLUMNS = (
 )
 
 
-class Description(NamedTuple):
-    """A log in words, in numbers and as a picture."""
+def describe(log: Any) -> "Description":
+    """Say what is in a log: per arm, over time, and which rules, world and interval suit it.
+
+    Parameters
+    ----------
+    log : ExperimentLog, data frame, mapping of columns or path
+        What happened.
+
+    Returns
+    -------
+    Description
+        The answer; printed, it is a text.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> found = db.describe(db.datasets.ecmo.log)
+    >>> found.headline
+    '2 arms, 12 rounds; rewards are 0/1'
+    >>> print(found.picture())
+    share of the pulls over time
+    ECMO          █ ██████████|
+    conventional   █          |
+    """
+    (one,) = logs_of([log], batched=True)
+    return Description(one)
+
+
+@dataclass(frozen=True, eq=False)
+class Description(Printed):
+    """A log in words, in numbers and as a picture.
+
+    Attributes
+    ----------
+    log : ExperimentLog
+        The log.
+    """
 
     log: ExperimentLog
 

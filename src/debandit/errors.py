@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from debandit.version import __version__
+
 _LONGEST = 2000  # characters of a part of a message
 _SIZES = re.compile(r"size=\((\d+(?:, \d+){6,})\)")
 _OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -56,9 +58,10 @@ def work_elsewhere() -> Iterator[None]:
         reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
         if isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ == "KilledWorker":
             remedy = "Was it killed, or was memory short? A study keeps what was finished: run it again to go on."
-            raise WorkerLost(f"a worker ended before its work was done ({reason})", remedy=remedy) from error
-        remedy = "Rules and worlds must be ones that another process can import."
-        raise WorkerLost(f"the work could not be done elsewhere ({reason})", remedy=remedy) from error
+            lost = "the cluster" if isinstance(error, CancelledError) else "a worker"
+            raise WorkerLost(f"{lost} ended before its work was done ({reason})", remedy=remedy) from error
+        remedy = f"Every worker needs debandit {__version__}, and must be able to import the rule and the world."
+        raise WorkerLost(f"another process could not do the work ({reason})", remedy=remedy) from error
 
 
 class CacheWarning(UserWarning):

@@ -31,16 +31,32 @@ def dask_cluster(address: str) -> Iterator[Executor]:
     remedy = "Give the address that `dask scheduler` printed, such as tcp://host:8786."
     if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:\d+", address):
         raise InputError("not the address of a cluster", where=shorten(address), remedy=remedy)
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our own messages say what is wrong
     connect: Any = distributed.Client  # Dask has no types
+    with _quietly():
+        try:
+            client = connect(address, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"cannot reach the cluster ({error})", where=address, remedy=remedy) from None
+        with client:
+            if not client.scheduler_info()["workers"]:
+                what = "the cluster has no workers"
+                raise InputError(what, where=address, remedy=f"Start one: dask worker {address}")
+            yield client.get_executor()
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Dask's loggers, each of which has a level, say nothing: our messages say what is wrong, without tracebacks."""
+    names = [name for name in list(logging.root.manager.loggerDict) if name.startswith(("distributed", "tornado"))]
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio", *names)]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
-        client = connect(address, timeout=10, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"cannot reach the cluster ({error})", where=address, remedy=remedy) from None
-    with client:
-        if not client.scheduler_info()["workers"]:
-            raise InputError("the cluster has no workers", where=address, remedy=f"Start one: dask worker {address}")
-        yield client.get_executor()
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextlib.contextmanager

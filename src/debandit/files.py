@@ -5,21 +5,42 @@ import math
 import os
 import secrets
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from debandit.errors import InputError
 
+_LONGEST_NAME = 255  # bytes, on nearly all file systems
+
 
 def check_target(path: str | Path) -> Path:
     """Where to write, links followed; refused before any work is done for it if it cannot be a file."""
-    target = Path(os.path.realpath(path))
-    remedy = "Name a file in a directory that can be written."
+    target, why = Path(os.path.realpath(path)), ""
     if not target.parent.is_dir():
-        raise InputError("cannot write the file: there is no such directory", where=str(path), remedy=remedy)
-    if target.exists() and not target.is_file():
-        raise InputError("cannot write the file: this is a directory or a device", where=str(path), remedy=remedy)
+        why = "there is no such directory"
+    elif not os.access(target.parent, os.W_OK | os.X_OK):
+        why = "nothing can be written to this directory"
+    elif len(os.fsencode(target.name)) > _LONGEST_NAME:
+        why = "its name is too long"
+    elif target.exists() and not target.is_file():
+        why = "this is a directory or a device"
+    if why:
+        remedy = "Name a file in a directory that can be written."
+        raise InputError(f"cannot write the file: {why}", where=str(path), remedy=remedy)
     return target
+
+
+def check_targets(targets: Mapping[str, str | Path | None], read: Iterable[str | Path] = ()) -> None:
+    """Check what options name, before any work is done: no file may be written twice, nor any that is `read`."""
+    taken = {Path(os.path.realpath(each)): "this file is read, and the result would replace it" for each in read}
+    for option, path in targets.items():
+        if path is None:
+            continue
+        target = check_target(path)
+        if target in taken:
+            raise InputError(taken[target], where=option, remedy="Name another file.")
+        taken[target] = f"{option} names the same file"
 
 
 def json_text(document: dict[str, Any]) -> str:
@@ -39,11 +60,12 @@ def known(value: Any) -> Any:
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write to a new file beside `path` and rename it, so that no reader ever sees half a file."""
     target = check_target(path)
-    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    new = target.with_name(f".debandit-{secrets.token_hex(8)}.tmp")
     try:
         try:
             with open(new, "xb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
+                # half letters, as of a command line in another code than UTF-8, become escapes, which JSON can read
+                file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
             if target.exists():
@@ -61,7 +83,7 @@ def write_new(path: str | Path, content: str) -> None:
     """Write a new file, whole or not at all; never over one that exists."""
     if check_target(path).exists():
         raise InputError(
-            "a file of this name exists, and it would be lost", where=str(path), remedy="Choose another name."
+            "a file of this name exists, and would be overwritten", where=str(path), remedy="Choose another name."
         )
     write_whole(path, content)
 

@@ -16,17 +16,19 @@ from tqdm import tqdm
 from debandit.checks import checked_whole
 from debandit.debiasing import debias_all
 from debandit.engine.data import Floats
-from debandit.errors import InputError, printable, shorten, with_few_sizes
+from debandit.errors import InputError, shorten, with_few_sizes
+from debandit.files import known
 from debandit.policies import Policy, as_policy
 from debandit.settings import LEVELS
 from debandit.simulation import Runs, simulate
-from debandit.tables import Column, Part, Printed, Row, Table, decimals_for, render
+from debandit.tables import Column, Part, Printed, Table, decimals_for, plain
 from debandit.worlds import World, as_world
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+SCHEMA, SCHEMA_VERSION = "debandit.plan", 1
 MANY = 4000  # experiments that are only simulated
 AT_ONCE = 20  # experiments that are debiased at once
 ALPHA = 0.05
@@ -52,7 +54,13 @@ _PLANS = (
 
 
 class Outcome(NamedTuple):
-    """A number of the plan, and its Monte-Carlo standard error."""
+    """A number of the plan, and its Monte-Carlo standard error.
+
+    Attributes
+    ----------
+    value, se : float
+        The number and its error; NaN if it was seen less than twice.
+    """
 
     value: float
     se: float
@@ -67,27 +75,56 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """What is to be expected of one rule in one world for some rounds; lists have one entry per arm."""
+class Plan(Printed):
+    """What is to be expected of one rule in one world for some rounds. Lists have one `Outcome` per arm.
+
+    Attributes
+    ----------
+    policy, world, horizon : Policy, World, int
+        What was planned.
+    control, best : int
+        The arm that others are compared with, and the one with the highest true mean, counted from 0.
+    level : float
+        Confidence level of the intervals.
+    experiments : int
+        How many were debiased.
+    pulls : list
+        Pulls of each arm.
+    regret : Outcome
+        What is lost against always pulling the best arm, in rewards.
+    winner : Outcome
+        How often the arm with the highest mean is the best one.
+    raw_bias, quoted_bias, corrected_bias : list
+        The bias of each arm's raw, quoted and corrected mean.
+    width, coverage : list
+        Of each arm's interval.
+    power : Outcome
+        How often the p-value of the `compared` arm against the control is below 5 %.
+    """
 
     policy: Policy
     world: World
     horizon: int
     control: int
-    best: int  # the arm with the highest true mean
+    best: int
     level: float
-    experiments: int  # that were debiased
+    experiments: int
     pulls: list[Outcome]
-    regret: Outcome  # against always pulling the best arm
-    winner: Outcome  # how often the arm with the highest mean is the best one
+    regret: Outcome
+    winner: Outcome
     raw_bias: list[Outcome]
     quoted_bias: list[Outcome]
     corrected_bias: list[Outcome]
-    width: list[Outcome]  # of the interval
+    width: list[Outcome]
     coverage: list[Outcome]
-    power: Outcome  # how often the p-value of the best arm against the control is below 5 %
+    power: Outcome
 
-    def rows(self) -> list[Row]:
+    @property
+    def compared(self) -> int:
+        """The best arm besides the control."""
+        return _best_besides(self.world, self.control)
+
+    def rows(self) -> list[dict[str, Any]]:
         """One dictionary per arm."""
         listed = ("pulls", "raw_bias", "quoted_bias", "corrected_bias", "width", "coverage")
         return [
@@ -103,16 +140,19 @@ class Plan:
         ]
 
     def __str__(self) -> str:
+        return plain(self.parts())
+
+    def parts(self) -> list[Part]:
         """What it means in words, and a line for each arm."""
         errors = [each.se for each in (*self.raw_bias, *self.quoted_bias)]
         title = f"{with_few_sizes(str(self.policy))}, {self.horizon:,} rounds"
-        table = render(self.rows(), _ARMS, decimals_for(errors))
-        return "\n".join([printable(title), "", *self.sentences(), "", table])
+        table = Table(self.rows(), _ARMS, decimals_for(errors))
+        said = (Part("plan", text) for text in self._sentences())
+        return [Part("title", title, strong=True), *said, Part("arms", table)]
 
-    def sentences(self) -> Iterator[str]:
-        """What it means, in words."""
-        best, control = self.best + 1, self.control + 1
-        share = 100 * self.pulls[self.best].value / self.horizon
+    def _sentences(self) -> Iterator[str]:
+        best, control, other = self.best + 1, self.control + 1, self.compared + 1
+        share = 100 * self.pulls[self.best].value / sum(each.value for each in self.pulls)  # some rules stop early
         lost = f"{self.regret.value:,.1f}"
         yield f"Arm {best}, the best one, gets {share:.0f} % of the rounds; the others cost {lost} in rewards."
         yield f"It has the highest mean in the end in {100 * self.winner.value:.0f} of 100 experiments."
@@ -120,14 +160,20 @@ class Plan:
         raw, quoted = self.raw_bias[worst].value, self.quoted_bias[worst].value
         yield f"The raw mean of arm {worst + 1} is off by {raw:+.2g} on average, the quoted one by {quoted:+.2g}."
         if np.isfinite(self.power.value):
-            gap = self.world.means[self.best] - self.world.means[self.control]
+            gap = self.world.means[self.compared] - self.world.means[self.control]
             found = f"found (p < {ALPHA:g}) in {100 * self.power.value:.0f} of 100 experiments."
-            yield f"The difference of {gap:.3g} between arm {best} and arm {control}, the control, is {found}"
+            yield f"The difference of {gap:.3g} between arm {other} and arm {control}, the control, is {found}"
 
 
 @dataclass(frozen=True, eq=False)
 class Plans(Printed):
-    """Several rules or horizons side by side."""
+    """Several rules or horizons side by side.
+
+    Attributes
+    ----------
+    plans : tuple of Plan
+        The plans, which can also be had by their place: ``plans[0]``.
+    """
 
     plans: tuple[Plan, ...]
 
@@ -137,19 +183,37 @@ class Plans(Printed):
     def __len__(self) -> int:
         return len(self.plans)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[dict[str, Any]]:
         """One dictionary per plan and arm."""
         return [row for plan in self.plans for row in plan.rows()]
 
     def parts(self) -> list[Part]:
-        """What a notebook shows of it."""
-        found = []
-        for plan in self.plans:
-            errors = [each.se for each in (*plan.raw_bias, *plan.quoted_bias)]
-            title = f"{with_few_sizes(str(plan.policy))}, {plan.horizon:,} rounds"
-            found += [Part("plan", title, strong=True), *(Part("plan", text) for text in plan.sentences())]
-            found.append(Part("arms", Table(plan.rows(), _ARMS, decimals_for(errors))))
-        return found
+        """All plans side by side, and then one after the other."""
+        first = self.plans[0]
+        made = (
+            f"Pulls, regret, raw bias and the winner are averages over {MANY:,} simulated experiments; quoted bias, "
+            f"{100 * first.level:g} % intervals and power over {first.experiments:,}, debiased as a log would be."
+        )
+        return [*self._side_by_side(), *(part for plan in self.plans for part in plan.parts()), Part("made", made)]
+
+    def _side_by_side(self) -> list[Part]:
+        if len(self.plans) == 1:
+            return []
+        rows = [
+            {
+                **plan.rows()[0],
+                "rule": shorten(with_few_sizes(str(plan.policy)), 40),
+                "width": max(each.value for each in plan.width),
+                "coverage": min(each.value for each in plan.coverage),
+            }
+            for plan in self.plans
+        ]
+        table = Table(rows, _PLANS, decimals_for([plan.regret.se for plan in self.plans]))
+        return [Part("title", "Side by side", strong=True), Part("plans", table)]
+
+    def document(self) -> dict[str, Any]:
+        """Everything, as a JSON file has it."""
+        return {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "rows": known(self.rows())}
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a pandas data frame."""
@@ -167,25 +231,7 @@ class Plans(Printed):
         return chart
 
     def __str__(self) -> str:
-        texts = [str(plan) for plan in self.plans]
-        if len(self.plans) > 1:
-            rows = [
-                {
-                    **plan.rows()[0],
-                    "rule": shorten(with_few_sizes(str(plan.policy)), 40),
-                    "width": max(each.value for each in plan.width),
-                    "coverage": min(each.value for each in plan.coverage),
-                }
-                for plan in self.plans
-            ]
-            table = render(rows, _PLANS, decimals_for([plan.regret.se for plan in self.plans]))
-            texts.insert(0, f"Side by side:\n\n{table}")
-        first = self.plans[0]
-        texts.append(
-            f"Averages over {MANY:,} simulated experiments; biases, {100 * first.level:g} % intervals and power over "
-            f"{first.experiments:,} of them, debiased as a log would be."
-        )
-        return "\n\n".join(texts)
+        return plain(self.parts())
 
 
 def plan(
@@ -200,16 +246,49 @@ def plan(
     seed: int = 0,
     threads: int | None = None,
 ) -> Plans:
-    """What is to be expected of an experiment, for each of the rules and horizons.
+    """Say what is to be expected of an experiment, for each of some rules and horizons.
 
-    `control` is the number of the arm that the best one is compared with, counted from 1. `experiments` simulated
-    experiments are debiased with `runs` runs each.
+    Parameters
+    ----------
+    policy : Policy or str, or a list of them
+        The rules that may choose the arms.
+    world : World or str
+        Where rewards would come from: what you believe, or fear.
+    horizon : int or list of int
+        Rounds of the experiment.
+    control : int, default 1
+        The number of the arm that the best one is compared with, counted from 1.
+    experiments : int, default 100
+        Simulated experiments that are debiased.
+    runs : int, default 200
+        Runs to debias each of them.
+    level : float, default 0.95
+        Confidence level of the intervals.
+    seed : int, default 0
+        Same seed, same answer.
+    threads : int, optional
+        Threads to use; by default as many as there are cores.
+
+    Returns
+    -------
+    Plans
+        A `Plan` for each rule and horizon.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> world = "bernoulli(means=[0.1, 0.2])"
+    >>> plans = db.plan("batched(beta_thompson, size=50)", world, horizon=[100, 400], experiments=20, runs=50)
+    >>> for plan in plans:
+    ...     print(plan.horizon, [round(arm.value) for arm in plan.pulls], round(plan.winner.value, 2))
+    100 [37, 63] 0.91
+    400 [68, 332] 1.0
     """
     several = [policy] if isinstance(policy, (str, Policy)) else list(policy)
     horizons = [horizon] if isinstance(horizon, (int, np.integer)) else list(horizon)
     rules, place = [as_policy(each) for each in several], as_world(world)
     if place.means.ndim != 1:
-        raise InputError("one world at a time, please: a list of numbers, not of lists", where="world")
+        raise InputError("give one world at a time: a list of numbers, not of lists", where="world")
     if not LEVELS[0] <= level <= LEVELS[1]:
         raise InputError(f"a level lies between {LEVELS[0]} and {LEVELS[1]}, not {level!r}", where="level")
     against = checked_whole("control", control, 1, place.arm_count) - 1
@@ -235,7 +314,8 @@ def _planned(
     quoted, corrected, low, high = (
         np.array([getattr(result, key) for result in results]) for key in ("quoted", "corrected", "low", "high")
     )
-    p_values = np.array([result.differences.p_value[best] if result.differences else np.nan for result in results])
+    compared = _best_besides(world, control)
+    p_values = np.array([result.differences.p_value[compared] if result.differences else np.nan for result in results])
     covered = np.where(np.isnan(low), np.nan, (low <= truth) & (truth <= high))
     arms = range(world.arm_count)
     return Plan(
@@ -256,6 +336,11 @@ def _planned(
         coverage=[Outcome.of(covered[:, arm]) for arm in arms],
         power=Outcome.of(np.where(np.isnan(p_values), np.nan, p_values < ALPHA)),
     )
+
+
+def _best_besides(world: World, control: int) -> int:
+    means = np.where(np.arange(world.arm_count) == control, -np.inf, world.means)
+    return int(np.argmax(means))
 
 
 def _right_winner(runs: Runs) -> Floats:

@@ -17,6 +17,7 @@ from debandit.log_parts import (
     are_binary,
     batch_sizes_of,
     check_once,
+    check_text,
     checked_available,
     checked_label,
     checked_labels,
@@ -65,22 +66,71 @@ class Batches:
 
 @dataclass(frozen=True, eq=False, init=False)
 class ExperimentLog(Printed):
-    """What happened: per-arm summaries always, the ordered rounds or the batches unless only summaries are known.
+    """What happened in an experiment, valid by construction.
 
-    The order of the labels decides ties and initial pulls. It is that of first appearance, unless `labels` gives it;
-    `labels` may name arms that never appear. `batches` names the batch of every round. `metrics` are outcomes that the
-    rule did not look at, by name, with a value for every round.
+    It always has totals for each arm. It has the rounds in their order, or what each batch says of each arm, unless
+    only the totals are known (`from_batches`, `from_summaries`). Nobody can write to its arrays.
+
+    Parameters
+    ----------
+    arms : iterable
+        The arm of each round, in the order of time.
+    rewards : array of float
+        The reward of each round.
+    labels : list, optional
+        All arms in the rule's order, which decides ties and initial pulls; some may never appear. By default the order
+        is that of first appearance.
+    propensities : array of float, optional
+        The probability that the arm of the round had of being chosen, as the experiment recorded it.
+    batches : iterable, optional
+        The batch of each round, if the rule heard of rewards only between batches.
+    metrics : mapping of arrays, optional
+        Outcomes that the rule did not look at, by name, with a value for each round.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The arms.
+    pulls : array of int
+        How often each was pulled.
+    means, variances : array of float
+        Of each arm's rewards; variances have the divisor n. NaN without a pull.
+    binary : bool
+        Whether all rewards are 0 or 1.
+    rounds : LoggedRounds or None
+        Every round.
+    batches : Batches or None
+        What each batch says of each arm, where only that is known.
+    metrics : dict of str to Metric
+        The same for outcomes besides the reward.
+    notes : tuple of str
+        What there is to say about how it was read.
+    batchings : tuple of (str, tuple of int)
+        Batches in which it may have been: what one types for them, and their sizes.
+    reward : str
+        The name of the column with the rewards or successes, if the log was read from a table.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> log = db.ExperimentLog(["A", "B", "B", "A"], [1.2, 0.7, 0.4, 1.0])
+    >>> log
+    ExperimentLog(4 rounds; A: 2, B: 2)
+    >>> log.pulls, log.means
+    (array([2, 2]), array([1.1 , 0.55]))
     """
 
     labels: tuple[str, ...]
     pulls: Ints
-    means: Floats  # NaN without a pull
-    variances: Floats  # with divisor n, as in eq:mb-dist; NaN without a pull
-    binary: bool  # all rewards are 0 or 1
+    means: Floats
+    variances: Floats
+    binary: bool
     rounds: LoggedRounds | None
     batches: Batches | None
     metrics: dict[str, Metric]
-    notes: tuple[str, ...] = ()  # what there is to say about how it was read
+    notes: tuple[str, ...] = ()
+    batchings: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    reward: str = ""
 
     def __init__(
         self,
@@ -153,7 +203,26 @@ class ExperimentLog(Printed):
 
     @classmethod
     def of(cls, given: Any, **columns: Any) -> "ExperimentLog":
-        """The log in a data frame, a mapping of columns or a file; see `read_log` for the names of `columns`."""
+        """Read the log in a data frame, a mapping of columns or a file.
+
+        Parameters
+        ----------
+        given : ExperimentLog, data frame, mapping of columns or path
+            What has the log.
+        **columns
+            Which column is what; see `read_log`.
+
+        Returns
+        -------
+        ExperimentLog
+            The log.
+
+        Examples
+        --------
+        >>> import debandit as db
+        >>> db.ExperimentLog.of({"arm": ["A", "B", "A"], "reward": [1, 0, 0]})
+        ExperimentLog(3 rounds; A: 2, B: 1)
+        """
         from debandit.readers import read_log
 
         return read_log(given, **columns)
@@ -169,9 +238,33 @@ class ExperimentLog(Printed):
         binary: bool = False,
         metrics: Mapping[str, Any] | None = None,
     ) -> "ExperimentLog":
-        """A log of which only counts, means and variances (divisor n) are known; 0/1 rewards need no variances.
+        """Make a log of which only counts, means and variances are known.
 
-        Each of `metrics` has means, variances, and covariances with the reward; the last two may be None.
+        Parameters
+        ----------
+        labels : list
+            The arms in the rule's order.
+        pulls, means : array
+            How often each arm was pulled, and its mean reward.
+        variances : array of float, optional
+            Of each arm's rewards, with the divisor n; 0/1 rewards need none.
+        binary : bool, default False
+            Whether all rewards are 0 or 1.
+        metrics : mapping, optional
+            Outcomes besides the reward, each with means, variances, and covariances with the reward; the last two may
+            be None.
+
+        Returns
+        -------
+        ExperimentLog
+            The log.
+
+        Examples
+        --------
+        >>> import debandit as db
+        >>> log = db.ExperimentLog.from_summaries(["A", "B"], [100, 300], [0.25, 0.3], binary=True)
+        >>> log.horizon, log.variances
+        (400, array([0.1875, 0.21  ]))
         """
         known = checked_labels(labels, given=True)
         told = checked_summaries(pulls, means, variances, binary)
@@ -204,16 +297,47 @@ class ExperimentLog(Printed):
         metrics: Mapping[str, Any] | None = None,
         available: Any = AVAILABLE[0],
     ) -> "ExperimentLog":
-        """A log of which each batch's counts, means and variances (divisor n) are known, one row for a batch and arm.
+        """Make a log of which each batch's counts, means and variances are known, one row for a batch and arm.
 
-        Batches are in the order of first appearance, and so are arms unless `labels` gives it. An arm without a row in
-        a batch had no pulls there. 0/1 rewards need no variances. Each of `metrics` has means, variances, and
-        covariances with the reward.
+        Batches are in the order of first appearance. An arm without a row in a batch had no pulls there.
 
-        `available` says in which batches the rule could choose which arms (batches, arms); "all": everywhere; "auto":
-        not before an arm's first row, if earlier batches had 10 users per arm, nor after its last row, if it had so
-        many users there that at least 10 would have followed; in either case only if the rule would have chosen it. A
-        row without pulls says that the arm was available.
+        Parameters
+        ----------
+        batches, arms : iterable
+            The batch and the arm of each row.
+        pulls, means : array
+            How often the arm was pulled in the batch, and its mean reward there.
+        variances : array of float, optional
+            Of its rewards there, with the divisor n; 0/1 rewards need none.
+        labels : list, optional
+            All arms in the rule's order; by default that of first appearance.
+        binary : bool, default False
+            Whether all rewards are 0 or 1.
+        metrics : mapping, optional
+            Outcomes besides the reward, each with means, variances, and covariances with the reward.
+        available : {"auto", "all"} or array of bool
+            In which batches the rule could choose which arms (batches, arms). "all": everywhere. "auto": not before an
+            arm's first row, if earlier batches had 10 users per arm, nor after its last row, if it had so many users
+            there that at least 10 would have followed; in either case only if the rule would have chosen it. A row
+            without pulls says that the arm was available.
+
+        Returns
+        -------
+        ExperimentLog
+            The log.
+
+        Examples
+        --------
+        >>> import debandit as db
+        >>> log = db.ExperimentLog.from_batches(
+        ...     batches=["Mon", "Mon", "Tue", "Tue"],
+        ...     arms=["A", "B", "A", "B"],
+        ...     pulls=[500, 500, 200, 800],
+        ...     means=[0.04, 0.05, 0.04, 0.06],
+        ...     binary=True,
+        ... )
+        >>> log.batch_sizes, log.pulls
+        ((1000, 1000), array([ 700, 1300]))
         """
         days, names = [str(batch) for batch in batches], [checked_label(arm) for arm in arms]
         rows = checked_summaries(pulls, means, variances, binary)
@@ -221,6 +345,7 @@ class ExperimentLog(Printed):
             raise InputError("each row needs a batch, an arm, pulls and a mean", where="batches")
         arm_place, day_place = places_of(names, labels), {day: i for i, day in enumerate(dict.fromkeys(days))}
         cells = np.array([day_place[day] for day in days]), np.array([arm_place[name] for name in names])
+        check_text(day_place, "batches")
         check_once(days, names, [f"row {i}" for i in range(1, len(days) + 1)])
         others = {str(name): checked_metric(name, each, rows) for name, each in (metrics or {}).items()}
 
@@ -232,7 +357,7 @@ class ExperimentLog(Printed):
         counts = np.nan_to_num(table(rows.pulls))
         empty = [day for day, count in zip(day_place, counts.sum(axis=1), strict=True) if count == 0]
         if empty:
-            raise InputError(f"nobody was in the batch {shorten(empty[0])!r}", where="batches", remedy="Leave it out.")
+            raise InputError(f"the batch {shorten(empty[0])!r} has no users", where="batches", remedy="Leave it out.")
         told = pooled(rows, cells[1], len(arm_place), binary)
         log = cls.from_summaries(
             list(arm_place), told.pulls, told.means, None if binary else told.variances, binary=binary
@@ -331,7 +456,7 @@ class ExperimentLog(Printed):
             found += [f"{shorten(label)} in some batches"] * (not (came or went or there.all()))
         if not self.batches.guessed:
             return [f"not available: {listed(found, 5)}"]
-        return [f"there are no rows of {listed(found, 5)}; whether an arm was not available there depends on the rule"]
+        return [f"no rows of {listed(found, 5)}; whether that means that an arm was not available depends on the rule"]
 
     @property
     def has_rewards(self) -> bool:

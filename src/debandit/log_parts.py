@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from debandit.checks import checked_choice
+from debandit.checks import LARGEST, SMALLEST, checked_choice
 from debandit.errors import InputError, listed, shorten
 from debandit.settings import AVAILABLE
 
@@ -55,6 +55,8 @@ def checked_summaries(pulls: ArrayLike, means: ArrayLike, variances: ArrayLike |
         outside = binary and np.isfinite(centers[pulled]).all()
         what = "the mean of 0/1 rewards lies between 0 and 1" if outside else "means are finite and variances 0 or more"
         raise InputError(what, where="means" if binary else "means, variances")
+    check_size(centers[pulled], "means")
+    check_size(np.sqrt(spreads[pulled]), "variances")
     wins = centers * counts
     if binary and not np.allclose(np.rint(wins)[pulled], wins[pulled], rtol=0, atol=1e-6):
         raise InputError("no 0/1 rewards have such a mean with this many pulls", where="means")
@@ -172,7 +174,8 @@ def pooled_metric(rows: Summaries, metric: Metric, arms: Ints, told: Summaries) 
 
 def checked_metric(name: str, metric: Any, rows: Summaries) -> Metric:
     """Means, variances and covariances with the reward, for each of these rows; the last two may be unknown."""
-    where = f"metric {shorten(name)!r}"
+    where = f"metric {shorten(str(name))!r}"
+    check_text([str(name)], where)
     try:
         means, variances, covariances = metric
     except (TypeError, ValueError):
@@ -186,6 +189,7 @@ def checked_metric(name: str, metric: Any, rows: Summaries) -> Metric:
         for part, optional in zip(found, (False, True, True), strict=True)
     ):
         raise InputError("give a finite value for each arm (and batch)", where=where)
+    check_size(found.means[pulled], where)
     if (found.variances[pulled] < 0).any() or too_large(rows, found).any():
         what = "a variance is 0 or more, and a covariance at most the product of the standard deviations"
         raise InputError(what, where=where, remedy="Check the sums of squares and of products.")
@@ -250,23 +254,31 @@ def checked_rewards(rewards: ArrayLike, *, copy: bool | None = True) -> Floats:
             where="rewards",
             remedy="Repair or leave out such rounds; leaving out is right only if the rule did not see them either.",
         )
-    largest = max(values.max(), -values.min())
-    if largest > 1e100 or 0 < largest < 1e-100:
-        raise InputError(
-            f"rewards of size {largest:.1g} cannot be squared in floating point",
-            where="rewards",
-            remedy="Use another unit of measurement, in the log and in the rule's options.",
-        )
+    check_size(values, "rewards")
     return values
+
+
+def check_size(values: Floats, where: str) -> None:
+    """Complain of numbers whose powers leave the range of floating point."""
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest > LARGEST or 0 < largest < SMALLEST:
+        raise InputError(
+            f"numbers of size {largest:.1g} are too {'large' if largest > 1 else 'small'} to compute with",
+            where=where,
+            remedy="Use another unit of measurement, in the log and in the rule's options: the largest number should "
+            f"be between {SMALLEST:g} and {LARGEST:g}.",
+        )
 
 
 def checked_metrics(metrics: Mapping[str, ArrayLike] | None, count: int, *, copy: bool | None) -> dict[str, Floats]:
     """The values of each metric, one finite number for each round."""
     found = {str(name): checked_numbers(values, "metrics", copy=copy) for name, values in (metrics or {}).items()}
+    check_text(found, "metrics")
     for name, values in found.items():
         if values.shape != (count,) or not np.isfinite(values).all():
             what = f"the metric {shorten(name)!r} needs a finite number for each of the {count:,} rounds"
             raise InputError(what, where="metrics", remedy="Repair the values, or leave out the metric.")
+        check_size(values, f"metric {shorten(name)!r}")
     return found
 
 
@@ -277,7 +289,7 @@ def checked_propensities(propensities: ArrayLike, count: int) -> Floats:
         raise InputError(
             f"propensities of shape {values.shape} for {count} rounds",
             where="propensities",
-            remedy="Give one for each round: the probability with which the arm that was pulled had been chosen.",
+            remedy="Give one for each round: the probability that the rule gave to the arm that was pulled.",
         )
     bad = np.flatnonzero(~((values > 0) & (values <= 1)))
     if len(bad):
@@ -316,10 +328,20 @@ def checked_label(label: Any) -> str:
     return text
 
 
+def check_text(names: Iterable[str], where: str) -> None:
+    """Complain of half letters, as a command line in another code than UTF-8 has, which no file can keep."""
+    for name in names:
+        if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError(
+                f"the name {shorten(name)!r} is not text in UTF-8", where=where, remedy="Write it in UTF-8."
+            )
+
+
 def checked_labels(labels: Iterable[Any], *, given: bool) -> tuple[str, ...]:
     """The names of all arms, each once; a list that was `given` must have them so."""
     names = [checked_label(label) for label in labels]
     known = tuple(dict.fromkeys(names))
+    check_text(known, "arms")
     if given and len(known) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise InputError(f"the arm {shorten(twice)!r} is listed twice", where="arms")

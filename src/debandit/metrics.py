@@ -12,18 +12,32 @@ SHOWN = ("naive", "slope", "quoted", "quoted_bias", "quoted_bias_se", "bias", "b
 
 
 class MetricResult(NamedTuple):
-    """A metric's mean in each arm, corrected as far as it goes with the reward; NaN where there is nothing to say."""
+    """A metric's mean in each arm, corrected as far as it goes with the reward; NaN where there is nothing to say.
 
-    means: Floats  # as in the log, like the next two
-    variances: Floats  # divisor n
-    covariances: Floats  # with the reward
-    slope: Floats  # on the reward within the arm, drawn a little towards that of all arms
-    quoted: Floats  # given the arm's place in this log, by the reward
+    Attributes
+    ----------
+    means, variances, covariances : array of float
+        As in the log: variances have the divisor n, covariances are with the reward.
+    slope : array of float
+        On the reward within the arm, drawn a little towards that of all arms.
+    quoted, quoted_bias, quoted_bias_se : array of float
+        The mean given the arm's place in this log, by the reward; its bias with the Monte-Carlo standard error.
+    bias, bias_se : array of float
+        The bias on average over experiments, with its Monte-Carlo standard error.
+    corrected : array of float
+        The mean minus that bias.
+    """
+
+    means: Floats
+    variances: Floats
+    covariances: Floats
+    slope: Floats
+    quoted: Floats
     quoted_bias: Floats
-    quoted_bias_se: Floats  # Monte-Carlo standard error of it
-    bias: Floats  # on average over experiments
+    quoted_bias_se: Floats
+    bias: Floats
     bias_se: Floats
-    corrected: Floats  # by that
+    corrected: Floats
 
     @property
     def naive(self) -> Floats:

@@ -30,15 +30,29 @@ _ROUNDS_AT_ONCE, _LONGEST = 20_000_000, 100_000
 
 
 class RaoBlackwell(NamedTuple):
-    """One value for each arm, and how well the walks know it."""
+    """The unbiased estimate of each arm, and how well the walks know it.
+
+    Attributes
+    ----------
+    value, se : array of float
+        The estimate, and how far the walks are from all orders: a Monte-Carlo error, not one from the truth.
+    effective : array of float
+        This many independent orders would be as good; NaN if the arm has one value in all of them.
+    acceptance : float
+        The share of the steps that the rule did not notice.
+    walks, steps : int
+        Walks, and steps of each; the second half counts.
+    reached : bool
+        Whether se and effective are as good as ``runs="auto"`` wants them.
+    """
 
     value: Floats
-    se: Floats  # Monte-Carlo: how far the walks are from all orders, not the estimate from the truth
-    effective: Floats  # this many independent orders would be as good; NaN if the arm has one value in all of them
-    acceptance: float  # share of the steps that the rule did not notice
+    se: Floats
+    effective: Floats
+    acceptance: float
     walks: int
-    steps: int  # of each walk; the second half counts
-    reached: bool  # whether se and effective are as good as runs="auto" wants them
+    steps: int
+    reached: bool
 
 
 def rao_blackwell(
@@ -51,10 +65,40 @@ def rao_blackwell(
     executor: Executor | None = None,
     log_index: int = 0,
 ) -> RaoBlackwell:
-    """Unbiased for every law of the rewards, if `policy` chooses without randomness; others are refused.
+    """Average over the orders of the rewards that the rule could not tell apart: exactly unbiased, whatever their law.
 
-    A run is one replay of the rule. `runs="auto"` goes on until the Monte-Carlo error of every arm is below 10 % of the
-    standard error of its sample mean.
+    The policy must choose without randomness; others are refused. See docs/rao-blackwell.md.
+
+    Parameters
+    ----------
+    log : ExperimentLog
+        What happened.
+    policy : Policy or str
+        The rule that chose the arms.
+    runs : int or "auto"
+        Replays of the rule. "auto" goes on until the Monte-Carlo error of every arm is below 10 % of the standard error
+        of its sample mean.
+    seed : int, default 0
+        Same seed, same answer.
+    threads : int, optional
+        Threads to use; by default as many as there are cores.
+    executor : concurrent.futures.Executor, optional
+        What to use instead of threads.
+    log_index : int, default 0
+        The log's place among the logs of one call.
+
+    Returns
+    -------
+    RaoBlackwell
+        The estimate, and how well it is known.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> world = "normal(means=[1, 1.5], sds=[1, 1])"
+    >>> log = db.simulate("ucb", world, horizon=100, runs=1, seed=9, paths=True).log(0)
+    >>> log.means.round(2), db.estimators.rao_blackwell(log, "ucb").value.round(2)
+    (array([0.87, 1.58]), array([1.38, 1.83]))
     """
     rule, workers = as_policy(policy).in_log(log), checked_workers(threads, executor)
     samples, forced = _samples(log, rule), _forced(log, rule)
@@ -63,7 +107,7 @@ def rao_blackwell(
     groups = [tapes_of(rule, samples, forced, WALKS // _GROUPS, one) for one in seeds]
     if not (groups[0].replayed()[0] == log.pulls).all():
         raise Refused(
-            f"replayed along its own log, {rule} makes other numbers of pulls",
+            f"replayed along its own log, {rule} makes different numbers of pulls",
             where="policy",
             remedy="This rule did not make this log, or breaks ties between rounded means in another way. "
             "See debandit check.",
@@ -103,12 +147,12 @@ def _forced(log: ExperimentLog, policy: Policy) -> int:
     enough_rounds(policy, arm_count, log.horizon)
     conditions = policy.conditions(arm_count, log.horizon)
     if conditions.decides:
-        what = f"{policy} is decided on the way, and it is not known that rao-blackwell is unbiased then"
+        what = f"{policy} may commit or stop early, and nobody has shown that rao-blackwell is unbiased then"
         raise Refused(what, where="policy", remedy="Use the bootstrap (the default method).")
     forced = min(max(conditions.opening, conditions.turns // arm_count), int(log.pulls.min()))
     if not forced:
         raise Refused(
-            f"{policy} pulls no arm in any case, and without such pulls nothing is known to be unbiased",
+            f"{policy} has no initial pulls, from which rao-blackwell could start",
             where="policy",
             remedy="rao-blackwell is for rules with initial pulls that the log has. Use the bootstrap.",
         )

@@ -68,7 +68,7 @@ def _replayed(arms: np.ndarray, rewards: Floats, policy: Policy, arm_count: int)
         raise InputError(
             f"{policy.core.name} is a rule for 0/1 rewards, but the rewards of the log are not 0/1",
             where="policy",
-            remedy="Declare the rule that ran the experiment.",
+            remedy="Name the rule that ran the experiment.",
         )
     found = policy.replay(History(arms, rewards, arm_count))
     if found is None:

@@ -79,32 +79,36 @@ class Settings:
 
     world: Any = option(
         "auto",
-        text="The bootstrap world; auto: jeffreys if all rewards are 0 or 1, else smoothed. The paper's is gaussian.",
+        text="The bootstrap world. auto chooses the one that suits the rewards and says which; gaussian is the "
+        "paper's.",
     )
     runs: int | Literal["auto"] = option(
-        "auto", _runs, text="Simulated experiments; auto: as many as the Monte-Carlo error needs."
+        "auto",
+        _runs,
+        text="The number of simulated experiments. auto goes on until the Monte-Carlo error is small enough.",
     )
     unseen: Unseen | None = option(
         None,
         lambda _, pair, **__: Unseen.of(pair),
-        text="Mean and standard deviation of the arms without a reward in the log.",
+        text="Mean and standard deviation to assume for arms that have no reward in the log.",
     )
     interval: str = choice(
-        *INTERVALS, text="Interval for each arm's mean; auto looks at the rewards and says what it chose."
+        *INTERVALS,
+        text="The kind of interval for each arm's mean. auto chooses the one that suits the rewards and says which.",
     )
-    level: float = option(0.95, _level, text="Confidence level of the intervals, 0.5 to 0.999; measured at 0.95.")
-    method: str = choice(*METHODS, text="rao-blackwell is exactly unbiased, for policies without randomness.")
-    control: str | None = option(
-        None, lambda _, label, **__: str(label), text="The arm that every other arm is compared with."
-    )
+    level: float = option(0.95, _level, text="The confidence level of the intervals, from 0.5 to 0.999.")
+    method: str = choice(*METHODS, text="rao-blackwell gives exactly unbiased means, for rules without randomness.")
+    control: str | None = option(None, lambda _, label, **__: str(label), text="The arm to compare all others with.")
     adjust: str = choice(
         *ADJUST,
-        text="batches: also period-weighted means, which days that move all arms do not bias; auto: if they do.",
+        text="batches: also show period-weighted means, which are right even if some days are better than others for "
+        "all arms; auto: show them if the log has such days.",
     )
     control_variates: bool = option(
         True,
         checked_flag,
-        text="Take Monte-Carlo noise out of the biases; without, they are plain averages over the runs.",
+        text="Use control variates against Monte-Carlo noise. Without them the biases are plain averages over the "
+        "runs.",
     )
     seed: int = whole(0, high=2**64 - 1, text="Same seed, same answer.")
     log_index: int = whole(0, high=MOST_RUNS, text="The log's place among the logs of one call.")
@@ -115,6 +119,7 @@ class Settings:
     horizon: int = whole(0)
     log_sha256: str = ""
     binary: bool = False
+    reward: str = ""  # the name of its column, which decides about a verb and nothing else
     absent: Absent = dataclasses.field(default_factory=dict)
     version: str = ""
 
@@ -135,17 +140,17 @@ def absence_notes(absent: Absent) -> list[str]:
         for arm, ranges in absent.items()
         for first, last in ranges
     ]
-    return [f"taken as not available: {listed(times, 5)} (--available all says that all arms always were)"] * bool(
-        times
-    )
+    return [
+        f"treated as not available: {listed(times, 5)} (if every arm was always available, say --available all)"
+    ] * bool(times)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
     """How to go about the work. Nothing of it is kept, because no number in a result depends on it."""
 
-    force: bool = option(False, checked_flag, text="Go on although the policy cannot have made the log.")
-    threads: int | None = option(None, text="Threads to use; by default as many as there are cores.")
+    force: bool = option(False, checked_flag, text="Go on even if the rule cannot have made the log.")
+    threads: int | None = option(None, text="The number of threads. The default is the number of cores.")
     executor: "Executor | None" = option(None, text="A concurrent.futures.Executor to use instead of threads.")
 
     def __post_init__(self) -> None:
@@ -180,3 +185,15 @@ def checked_options(given: dict[str, Any]) -> tuple[Settings, Work]:
         what = "the method rao-blackwell does not compare arms"
         raise InputError(what, where="control", remedy="Use the bootstrap (the default method).")
     return settings, Work(**{name: value for name, value in given.items() if name in work})
+
+
+def as_flags(given: dict[str, Any]) -> list[str]:
+    """Options as words of a command; those at their defaults are left out."""
+    words = []
+    for name, value in given.items():
+        option = name.replace("_", "-")
+        if isinstance(value, bool):
+            words += [] if value is OPTIONS[name].default else [f"--{option}" if value else f"--no-{option}"]
+        elif value != OPTIONS[name].default:
+            words += [f"--{option}", ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)]
+    return words

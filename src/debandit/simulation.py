@@ -26,15 +26,29 @@ _ROUNDING = 16 * np.finfo(float).eps
 
 @dataclass(frozen=True, eq=False)
 class Runs(Printed):
-    """Many simulated experiments. A stack of W worlds puts an axis W before the axis of runs."""
+    """Many simulated experiments. A stack of W worlds puts an axis W before the axis of runs.
+
+    Attributes
+    ----------
+    policy : Policy
+        The rule.
+    world : World
+        Where rewards came from.
+    horizon, seed : int
+        Rounds of each run, and the seed.
+    pulls, sums : array
+        Pulls and sums of rewards, of shape (runs, arms).
+    path_arms, path_rewards : array or None
+        Every round, of shape (runs, rounds), with ``paths=True``.
+    """
 
     policy: Policy
     world: World
     horizon: int
     seed: int
-    pulls: Ints  # (runs, arms)
-    sums: Floats  # (runs, arms)
-    path_arms: np.ndarray | None = None  # (runs, rounds), with paths=True
+    pulls: Ints
+    sums: Floats
+    path_arms: np.ndarray | None = None
     path_rewards: Floats | None = None
 
     def parts(self) -> list[Part]:
@@ -159,11 +173,41 @@ def simulate(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> Runs:
-    """Run `policy` in `world` for `horizon` rounds, `runs` times.
+    """Run a policy in a world, many times.
 
-    The answer depends on the seed alone, not on `threads` (None: all cores) nor on the `executor` that is used instead
-    of them. With `paths` every round is kept; explore-then-commit then plays its rounds one by one and draws other
-    random numbers than without.
+    Parameters
+    ----------
+    policy : Policy or str
+        The rule that chooses the arms.
+    world : World or str
+        Where rewards come from; a stack of worlds is run in all of them.
+    horizon : int
+        Rounds of one run.
+    runs : int
+        How many runs.
+    seed : int, default 0
+        The answer depends on it alone, not on `threads` nor on the `executor`.
+    paths : bool, default False
+        Keep every round. Explore-then-commit then plays its rounds one by one, and draws other random numbers than
+        without.
+    threads : int, optional
+        Threads to use; by default as many as there are cores.
+    executor : concurrent.futures.Executor, optional
+        What to use instead of threads.
+
+    Returns
+    -------
+    Runs
+        Pulls and sums of rewards in every run.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> runs = db.simulate("ucb", "normal(means=[1, 1.5], sds=[1, 1])", horizon=100, runs=10_000, seed=1)
+    >>> runs.bias().round(2), runs.bias_se().round(3)
+    (array([-0.34, -0.04]), array([0.006, 0.003]))
+    >>> runs.pulls.mean(axis=0).round(1)
+    array([13.6, 86.4])
     """
     rule, place = as_policy(policy), as_world(world)
     experiment = _experiment(rule, place, horizon, seed)

@@ -31,7 +31,7 @@ def parse(text: str) -> Parsed | None:
     """Split `name(key=value, ...)` into the name and its options; None if it is not of that form."""
     try:
         return _parsed(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError):  # TypeError: a set of lists
         return None
 
 

@@ -2,16 +2,20 @@
 
 import html
 import math
+import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from debandit.errors import printable, shorten
 
 Row = Mapping[str, Any]
 WIDTH, NARROW = 100, 80  # of sentences, and of tables that can do without some columns
+_LEAST_ROOM = 20  # characters of a column of texts that is folded
 _LONGEST = 200  # characters of a text; nobody reads on
+_HEADINGS = {"section": "## ", "heading": "### "}  # in Markdown
 
 
 class Column(NamedTuple):
@@ -60,7 +64,7 @@ class Part(NamedTuple):
     def in_markdown(self) -> str:
         """The piece as a paragraph, a table or a block of text."""
         if isinstance(self.content, str):
-            return printable(self.content)
+            return _HEADINGS.get(self.kind, "") + printable(self.content)
         return markdown(*self.content) if isinstance(self.content, Table) else f"```text\n{self}\n```"
 
 
@@ -85,19 +89,64 @@ def in_markdown(parts: Iterable[Part]) -> str:
 
 
 def in_html(parts: Iterable[Part]) -> str:
-    """The pieces as HTML, each a paragraph or a table; what is in them is escaped."""
-    return "\n".join(_in_html(part) for part in parts)
+    """The pieces as HTML, each a paragraph or a table, with their kinds as classes; what is in them is escaped.
+
+    A caption, or a sentence that ends in a colon, goes to the table after it.
+    """
+    shown, caption, pieces = [], "", list(parts)
+    for part, following in zip_longest(pieces, pieces[1:]):
+        content = part.content
+        if isinstance(content, Table):
+            shown.append(_html_table(content, caption))
+        elif not isinstance(content, str):
+            shown.append(f"<pre>{html.escape(str(part))}</pre>")
+        elif _announces(part, following):
+            caption = content.removesuffix(":")
+            continue
+        else:
+            kind = html.escape(f"{part.kind} strong" if part.strong else part.kind)
+            shown.append(f'<p class="{kind}">{_in_page(content)}</p>')
+        caption = ""
+    return "\n".join(shown)
 
 
-def _in_html(part: Part) -> str:
-    if isinstance(part.content, str):
-        text = html.escape(printable(part.content))
-        return f"<p><strong>{text}</strong></p>" if part.strong else f"<p>{text}</p>"
-    if not isinstance(part.content, Table):
-        return f"<pre>{html.escape(str(part))}</pre>"
-    head = "".join(f"<th>{html.escape(column.title)}</th>" for column in part.content.columns)
-    rows = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in part.content.cells)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
+def _announces(part: Part, following: Part | None) -> bool:
+    """Whether a sentence is the caption of what follows."""
+    captioned = part.kind == "caption" or str(part.content).endswith(":")
+    return captioned and following is not None and isinstance(following.content, Table)
+
+
+_UNIT = re.compile(r"(?<=\d) %")
+_RIGHT_TO_LEFT = re.compile(
+    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+(?:\s+[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+)*"
+)
+
+
+def _in_page(text: str) -> str:
+    """The text escaped; a number stays with its unit.
+
+    Words that are written from right to left are kept apart, or numbers after them would change places.
+    """
+    escaped = _UNIT.sub("\N{NO-BREAK SPACE}%", html.escape(printable(text)))
+    return _RIGHT_TO_LEFT.sub(lambda words: f"<bdi>{words[0]}</bdi>", escaped)
+
+
+def _html_table(table: Table, caption: str) -> str:
+    """What is text stands to the left, and a wide table has a bar of its own to move it, which the keyboard reaches."""
+    sides = [' class="text"' if column.role in ("text", "mark") else "" for column in table.columns]
+    titles = (_in_page(column.title) for column in table.columns)
+    head = "".join(
+        f'<th scope="col"{side}>{title}</th>' if title else "<td></td>"
+        for side, title in zip(sides, titles, strict=True)
+    )
+    rows = []
+    for first, *others in table.cells:
+        cells = (f"<td{side}>{_in_page(cell)}</td>" for side, cell in zip(sides[1:], others, strict=True))
+        rows.append(f'<tr><th scope="row" class="text">{_in_page(first)}</th>{"".join(cells)}</tr>')
+    body = f"<thead><tr>{head}</tr></thead>\n<tbody>{''.join(rows)}</tbody>"
+    titled = f"<caption>{_in_page(caption)}</caption>{body}" if caption else body
+    name = html.escape(printable(caption) or ", ".join(column.title for column in table.columns if column.title))
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="Table: {name}"><table>{titled}</table></div>'
 
 
 class Printed:
@@ -121,14 +170,17 @@ def wrapped(text: str, width: int = WIDTH, indent: str = "  ") -> str:
 def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:
     """A table with a rule under its header; numbers are aligned to the right.
 
-    A last column of texts goes on below where it is too wide for the page.
+    If the table is too wide for the page, the widest texts go on below, if there is room for them.
     """
     cells = Table(rows, columns, decimals).cells
     widths = [max(_width(column.title), *(_width(line[i]) for line in cells)) for i, column in enumerate(columns)]
-    if columns[-1].role == "text" and len(columns) > 1:
-        room = WIDTH - sum(widths[:-1]) - 2 * (len(widths) - 1)
-        cells = [piece for line in cells for piece in _folded(line, room)]
-        widths[-1] = max(_width(columns[-1].title), *(_width(line[-1]) for line in cells))
+    texts = [i for i, column in enumerate(columns) if column.role == "text"]
+    room = WIDTH - sum(widths) - 2 * (len(widths) - 1)
+    if room < 0 and texts and len(columns) > 1:
+        widest = max(texts, key=lambda i: (widths[i], i))
+        if (room := room + widths[widest]) >= _LEAST_ROOM:
+            cells = [piece for line in cells for piece in _folded(line, widest, room)]
+            widths[widest] = max(_width(columns[widest].title), *(_width(line[widest]) for line in cells))
 
     def line(texts: Sequence[str]) -> str:
         gaps = (" " * (width - _width(text)) for text, width in zip(texts, widths, strict=True))
@@ -139,10 +191,11 @@ def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str
     return "\n".join([header, "-" * (sum(widths) + 2 * (len(widths) - 1)), *map(line, cells)])
 
 
-def _folded(cells: list[str], room: int) -> list[list[str]]:
-    """A line of a table as several, the last cell of which have room."""
-    first, *more = wrapped(cells[-1], room, indent="").split("\n")
-    return [[*cells[:-1], first], *([*[""] * (len(cells) - 1), text] for text in more)]
+def _folded(cells: list[str], which: int, room: int) -> list[list[str]]:
+    """A line of a table as several, in which this cell has room."""
+    pieces = wrapped(cells[which], room, indent="" if which else "  ").split("\n")
+    lines = [cells, *([""] * len(cells) for _ in pieces[1:])]
+    return [[*line[:which], piece, *line[which + 1 :]] for line, piece in zip(lines, pieces, strict=True)]
 
 
 def markdown(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str:

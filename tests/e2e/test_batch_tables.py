@@ -60,7 +60,12 @@ def test_everything_works_on_a_table_of_batches(counts):
 def test_a_rule_that_is_not_batched_is_refused_with_both_ways_out(counts):
     path, columns, _ = counts
     message = fails(2, "debias", path, *columns, "--policy", "thompson")
-    for part in ("the log has batches", 'write "batched(thompson)"', "leave out --batch", "only the counts"):
+    for part in (
+        "the log has batches",
+        'write "batched(thompson)"',
+        "leave out --batch",
+        "the counts of each arm are added up",
+    ):
         assert part in message
     without = [each for each in columns if each not in ("--batch", "day", "--available", "all")]
     assert run("debias", path, *without, "--policy", "thompson", "--runs", 200).returncode == 0

@@ -98,6 +98,18 @@ def test_a_directory_that_others_can_write_to_is_not_used(tmp_path, monkeypatch)
     assert contents(tmp_path) == {}
 
 
+def test_a_new_directory_is_private_whatever_files_usually_are(tmp_path, monkeypatch):
+    """Where groups may write to new files, as on many systems, the cache was refused as soon as it was made."""
+    monkeypatch.setenv("DEBANDIT_CACHE_DIR", str(tmp_path / "some" / "cache"))
+    before = os.umask(0o002)
+    try:
+        folder = kept_directory.__wrapped__()
+    finally:
+        os.umask(before)
+    assert folder is not None
+    assert all(each.stat().st_mode & 0o077 == 0 for each in (folder, folder.parent, tmp_path / "some" / "cache"))
+
+
 def test_a_place_that_is_no_directory_is_said_once_and_harmless(filled, tmp_path):
     """As is one that is not used."""
     (tmp_path / "file").write_text("")

@@ -173,7 +173,7 @@ def test_types_of_postgresql(postgresql):
     log = read(postgresql.uri, query=query, arms=[name, "b"], missing="drop").log
     assert log.pulls.tolist() == [1, 0]
     money = "SELECT 'a' AS arm, 12.5::numeric::money AS reward"
-    assert "the column 'reward' is of the type money" in refused(postgresql.uri, money)
+    assert "the column 'reward' has the type money" in refused(postgresql.uri, money)
     cast = money.replace("AS reward", "::numeric AS reward")
     assert db.read_log(postgresql.uri, query=cast, arms=["a", "b"]).rounds.rewards.tolist() == [12.5]
     endless = "SELECT 'a' AS arm, 1 AS reward, 'infinity'::timestamp AS time"

@@ -45,8 +45,8 @@ def test_all_rewards_equal(tmp_path):
     assert "Their coverage" not in text
     assert (arms["bias"] == 0).all()
     assert (
-        "the highest mean of such an experiment is biased by 0.0000 ± 0.0000: corrected as the winner, arm0 has 3.7000"
-        in text.lower()
+        "the highest mean of such an experiment is biased by 0.0000 ± 0.0000 on average: corrected as the winner, "
+        "arm0 has 3.7000" in text.lower()
     )
 
 
@@ -56,8 +56,8 @@ def test_an_arm_pulled_once(tmp_path):
     assert arms["bias"][2] < -4.5 * arms["bias_se"][2]
     assert arms["low"][2] < 0.2 < arms["high"][2]
     assert np.argmax(arms["high"] - arms["low"]) == 2
-    assert "arm2: pulled once, so the spread of its bootstrap world is borrowed" in text
-    assert "arm2: the scale of the interval is borrowed" in text
+    assert "arm2: pulled once, so its spread is borrowed" in text
+    assert "arm2: the width of its interval is borrowed" in text
 
 
 def test_an_arm_pulled_twice(tmp_path):
@@ -107,7 +107,7 @@ def test_a_hundred_arms(tmp_path):
     assert max(map(len, lines)) <= 100
     assert sum(" averages " in line for line in lines) == 4  # the leader and the next few
     assert "96 more arms are in the table." in lines
-    assert text.count("scale of the interval is borrowed") == 1
+    assert text.count("width of its interval is borrowed") == 1
 
 
 def test_only_one_arm_with_more_than_one_pull(tmp_path):
@@ -117,7 +117,7 @@ def test_only_one_arm_with_more_than_one_pull(tmp_path):
     assert widths[1] == pytest.approx(widths[2])
     assert widths[1] > widths[0]
     assert np.isfinite(arms["corrected"]).all()
-    assert "arm1, arm2: the scale of the interval is borrowed" in text
+    assert "arm1, arm2: the width of its interval is borrowed" in text
 
 
 def test_no_arm_with_more_than_one_pull(tmp_path):

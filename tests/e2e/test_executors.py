@@ -1,6 +1,7 @@
 """The same bits on processes and on a real Dask cluster, also when one of its workers is killed."""
 
 import concurrent.futures
+import json
 import os
 import signal
 import subprocess
@@ -183,6 +184,35 @@ def test_a_worker_of_the_cluster_is_killed(cluster, study, rows, tmp_path):
 def test_a_cluster_that_is_not_there(address, message):
     with pytest.raises(db.InputError, match=message), chosen(None, address):
         pass
+
+
+def test_the_scheduler_of_a_cluster_is_killed(study, rows, tmp_path):
+    """One line says so, without Dask's tracebacks; what was finished is kept."""
+    file, quiet = tmp_path / "scheduler.json", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask = [sys.executable, "-m", "distributed.cli.dask_"]
+    here = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", file]
+    scheduler = subprocess.Popen([*dask[:2], f"{dask[2]}scheduler", *here, "--port", "0"], **quiet)
+    worker = subprocess.Popen([*dask[:2], f"{dask[2]}worker", *here, "--nthreads", "1"], **quiet)
+    try:
+        while not (file.exists() and file.read_text().endswith("}")):
+            time.sleep(0.1)
+        address = json.loads(file.read_text())["address"]
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(1)
+        command = [sys.executable, "-m", "debandit", "study", study, "-o", tmp_path / "out", "-q", "--cluster", address]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not any(path.read_bytes() for path in (tmp_path / "out").glob("cells/*")) and process.poll() is None:
+            time.sleep(0.05)
+        scheduler.kill()
+        output, errors = process.communicate(timeout=60)
+    finally:
+        for each in (scheduler, worker):
+            each.kill()
+            each.wait()
+    assert (process.returncode, output) == (1, b"")
+    assert errors.decode().splitlines()[0] == "error: the cluster ended before its work was done (CancelledError: )"
+    assert len(errors.splitlines()) == 2
+    assert list(map(repr, db.Study.from_toml(study).run(tmp_path / "out").rows)) == list(map(repr, rows))
 
 
 def test_all_workers_of_a_cluster_are_used(cluster):

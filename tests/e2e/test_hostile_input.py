@@ -6,6 +6,7 @@ import json
 import random
 import re
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,7 @@ SPELLS = [
     "ucb(c=" + 60_000 * "-" + "1)",
     "ucb(c=" + 100_000 * "9" + ")",
     "ucb(c=1e999)",
+    "ucb(c={[]:1})",
     "ucb(c='\\d')",
     100_000 * "x",
     "",
@@ -111,6 +113,10 @@ def test_long_and_coloured_options_are_cut_and_plain(plain):
         refused(plain, "debias", "log.csv", "--policy", "ucb", option, long)
     refused(plain, long)
     refused(plain, "datasets", long)
+    refused(plain, "debias", "log.csv", "--policy", "ucb", "--runs", 5000 * "9")
+    refused(
+        plain, "debias", "log.csv", "--policy", "ucb", "--arms", "A,B,\udcff", "--unseen", "1,1", "--json", "r.json"
+    )
     for arguments in (("debias", "log.csv", "--json", long), ("debias", long), ("study", long)):
         more = ("--policy", "ucb") if arguments[0] == "debias" else ()
         refused(plain, *arguments, *more, how=apart)  # an error of the system closes the output
@@ -191,7 +197,7 @@ FILES = {
     "a gzip bomb": (lambda: gzip.compress(300_000_000 * b"A"), "a line of more than 1,000,000"),
     "1e400": (lambda: PLAIN.replace("2.5", "1e400").encode(), "is '1e400', not a finite number"),
     "nan": (lambda: PLAIN.replace("2.5", "nan").encode(), "is missing"),
-    "1e200": (lambda: PLAIN.replace("2.5", "1e200").encode(), "cannot be squared"),
+    "1e200": (lambda: PLAIN.replace("2.5", "1e200").encode(), "too large to compute with"),
     "many digits": (lambda: PLAIN.replace("2.5", 100_000 * "9").encode(), "not a finite number"),
     "a formula": (lambda: PLAIN.replace("2.5", "=1+1").encode(), "is '=1+1', not a finite number"),
 }
@@ -243,3 +249,91 @@ def test_hostile_studies(tmp_path):
     assert "not a TOML file" in refused(tmp_path, "study", "bin.toml", "-o", "out")
     (tmp_path / "deep.toml").write_text("a = " + 100_000 * "[")
     assert "not a TOML file" in refused(tmp_path, "study", "deep.toml", "-o", "out")
+
+
+# --- what a study writes and runs ------------------------------------------------------------------------------------
+
+STUDY = """
+horizon = 20
+experiments = 40
+runs = 20
+[[cell]]
+policy = "{policy}"
+world = "bernoulli(means=[0.3, 0.6])"
+"""
+RULE = """
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+from debandit.rules import ScoreRule
+Path("ran").write_text("")
+
+@dataclass(frozen=True)
+class Mine(ScoreRule):
+    name: ClassVar[str] = "mine"
+    randomised: ClassVar[bool] = False
+
+    @staticmethod
+    def score(mean):
+        return mean
+"""
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "figure.svg", "table.md"])
+def test_a_study_replaces_no_file_of_others(tmp_path, name):
+    (tmp_path / "my.toml").write_text(STUDY.format(policy="ucb"))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("mine")
+    errors = refused(tmp_path, "study", "my.toml", "-o", "out")
+    assert f"out: there is a file {name} of something else" in errors
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [name]
+    assert (tmp_path / "out" / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "figure.svg"])
+def test_a_study_follows_no_links(tmp_path, name):
+    """Not even in a directory of its own, where all is done but for the picture."""
+    (tmp_path / "my.toml").write_text(STUDY.format(policy="ucb"))
+    (tmp_path / "important").write_text("mine")
+    (tmp_path / "out").mkdir()
+    assert run(tmp_path, "study", "my.toml", "-o", "out", "-q")[0] == 0
+    (tmp_path / "out" / name).unlink()
+    (tmp_path / "out" / name).symlink_to("../important")
+    for options in ([], ["--draw-only"]):
+        assert f"out/{name}: this is a link" in refused(tmp_path, "study", "my.toml", "-o", "out", *options)
+    assert (tmp_path / "important").read_text() == "mine"
+
+
+def test_a_study_that_was_stopped_goes_on_in_its_directory(tmp_path):
+    """Also if it was stopped between the writing of two files."""
+    (tmp_path / "my.toml").write_text(STUDY.format(policy="ucb"))
+    (tmp_path / "out").mkdir()
+    assert run(tmp_path, "study", "my.toml", "-o", "out", "-q")[0] == 0
+    (tmp_path / "out" / "rows.csv").unlink()
+    assert run(tmp_path, "study", "my.toml", "-o", "out", "-q")[0] == 0
+    shutil.rmtree(tmp_path / "out" / "cells")
+    assert run(tmp_path, "study", "my.toml", "-o", "out", "-q")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["...toml", "..toml", ".toml"])
+def test_a_study_does_not_write_into_the_current_directory(tmp_path, name):
+    (tmp_path / name).write_text(STUDY.format(policy="ucb"))
+    assert "Say with -o" in refused(tmp_path, "study", name)
+
+
+def test_a_study_says_which_files_it_runs_and_runs_none_in_vain(tmp_path):
+    (tmp_path / "mine.py").write_text(RULE)
+    text = STUDY.format(policy="mine.py:Mine")
+    for wrong in (text.replace("runs =", "run ="), text.replace("0.6]", "1.6]"), text + '[[cell]]\npolicy = "ucb"\n'):
+        (tmp_path / "my.toml").write_text(wrong)
+        assert "runs the file" not in refused(tmp_path, "study", "my.toml", "-o", "out")
+    (tmp_path / "my.toml").write_text(text)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "rows.csv").write_text("mine")
+    assert "runs the file" not in refused(tmp_path, "study", "my.toml", "-o", "out")
+    (tmp_path / "out" / "rows.csv").unlink()
+    done = commands.run("study", "my.toml", "-o", "out", "-q", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("debandit runs the file mine.py for its rule\n")
+    assert done.stderr.count("runs the file") == 1
+    assert (tmp_path / "ran").exists()

@@ -39,7 +39,7 @@ def test_the_log_s_own_batches(days):
 
 
 def test_what_batches_need(days):
-    assert "the log has batches, but ucb hears of every reward at once" in fails(
+    assert "the log has batches, but ucb learns from every reward at once" in fails(
         2, "debias", days, "--batch", "day", "--policy", "ucb"
     )
     run("debias", days, "--policy", RULE)  # guesses the column
@@ -55,7 +55,7 @@ def test_what_batches_need(days):
     message = fails(2, "debias", days, "--batch", "day", "--policy", RULE)
     assert "the batch 'day 1' goes on in round 6, after another one" in message
     assert "column 'day'" in message
-    assert "the batches have 30 rounds, the experiment 60" in fails(
+    assert "the batches have 30 rounds, but the experiment has 60" in fails(
         2, "debias", days, "--policy", "batched(ucb, size=[10, 20])"
     )
 

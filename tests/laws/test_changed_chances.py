@@ -252,7 +252,7 @@ def test_the_check_knows_quotas():
 
 
 def test_quotas_without_batches_make_no_sense():
-    with pytest.raises(db.InputError, match="quotas are those of batches"):
+    with pytest.raises(db.InputError, match="quotas are for rules in batches"):
         db.simulate("quota(uniform)", WORLDS["bernoulli"], horizon=10, runs=2)
 
 
@@ -363,8 +363,8 @@ def test_what_delays_need():
         with pytest.raises(db.InputError, match=message):
             as_policy(text)
     for text, message in (
-        ("delayed(ucb, batches=1)", "the delay is in batches, but this rule has none"),
-        ("quota(delayed(batched(uniform, 5), 3))", "quotas with a delay in rounds"),
+        ("delayed(ucb, batches=1)", "the delay is in batches, but this rule has no batches"),
+        ("quota(delayed(batched(uniform, 5), 3))", "quotas do not go with a delay in rounds"),
     ):
         with pytest.raises(db.InputError, match=message):
             db.simulate(text, WORLDS["bernoulli"], horizon=20, runs=2)

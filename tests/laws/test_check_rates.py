@@ -9,6 +9,7 @@ from catalogue import Z
 import debandit as db
 from debandit.checking import FEW_ROUNDS, WARNED, _look
 from debandit.checking.chosen import Choices, compare_choices
+from debandit.checking.neighbours import forgotten_batches
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.policies import as_policy
@@ -192,16 +193,29 @@ def test_drifting_rewards_cause_one(policy):
     assert np.mean([examine_rewards(log).drift.p_value < 0.01 for log in logs]) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("rule", "world"), [("thompson", NORMAL[2]), ("beta_thompson", db.worlds.Bernoulli([0.1, 0.12]))]
-)
-def test_debias_notices_forgotten_batches(rule, world):
-    """20,000 rounds, 20 logs; in at least 19 it warns, and seldom where the rule is right."""
+FORGOTTEN = {"thompson": NORMAL[2], "beta_thompson": db.worlds.Bernoulli([0.1, 0.12])}
 
-    def warned(played):
-        runs = db.simulate(played, world, horizon=20_000, runs=20, seed=17, paths=True)
-        looks = [_look(runs.log(i), as_policy(rule), FEW_ROUNDS, seed=1) for i in range(20)]
-        return sum(look.p_value < WARNED for look in looks)
 
-    assert warned(f"batched({rule}, size=500)") >= 19
-    assert at_most(warned(rule) / 20, WARNED, 20)
+def warned(played, declared, logs=20):
+    """Of how many logs of 20,000 rounds `debias` says that the declared rule is unlikely to have made them."""
+    runs = db.simulate(played, FORGOTTEN[declared], horizon=20_000, runs=logs, seed=17, paths=True)
+    looks = [_look(runs.log(i), as_policy(declared), FEW_ROUNDS, seed=1) for i in range(logs)]
+    return sum(look.p_value < WARNED for look in looks)
+
+
+@pytest.mark.parametrize("size", [50, 100, 200, 500])
+@pytest.mark.parametrize("rule", FORGOTTEN)
+def test_debias_notices_forgotten_batches(rule, size):
+    """In at least 19 of 20 logs of 20,000 rounds."""
+    assert warned(f"batched({rule}, size={size})", rule) >= 19
+
+
+@pytest.mark.parametrize("rule", FORGOTTEN)
+def test_control_batches_that_were_not_forgotten_are_not_noticed(rule):
+    assert at_most(warned(rule, rule) / 20, WARNED, 20)
+
+
+def test_a_likelihood_ratio_seldom_speaks_of_batches_where_there_are_none():
+    """It is 1 on average, so that it is above 100 in at most 1 % of all logs."""
+    logs = logs_of(db.ThompsonSampling(), NORMAL[2], LOGS)
+    assert at_most(np.mean([forgotten_batches(log, db.ThompsonSampling())[0] < WARNED for log in logs]), WARNED, LOGS)

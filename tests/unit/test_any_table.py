@@ -129,11 +129,14 @@ def test_true_and_false(words):
             "treatment,converted,revenue",
             [
                 "reading arm = treatment, reward = converted",
-                "not used: revenue (--metric revenue keeps it beside the reward)",
+                "not used: revenue (--metric revenue would correct it as well)",
             ],
         ),
         ("variant,revenue", ["reading arm = variant, reward = revenue"]),
-        ("variant,cost", ["reading arm = variant, reward = cost", "the reward is minus the column 'cost'"]),
+        (
+            "variant,cost",
+            ["reading arm = variant, reward = cost", "the reward is minus the column 'cost', as costs should be low"],
+        ),
         ("variant,converted,pscore", ["reading arm = variant, reward = converted"]),
         ("variant,converted,timestamp", ["reading arm = variant, reward = converted, time = timestamp"]),
         ("variant,converted,day", ["reading arm = variant, reward = converted"]),
@@ -213,7 +216,7 @@ def test_batch_tables():
         DAYS["day"], DAYS["variant"], DAYS["visitors"], np.divide(DAYS["conversions"], DAYS["visitors"]), binary=True
     )
     assert again.sha256 == log.sha256 != read(DAYS).log.sha256
-    assert "there are no rows of a after 'tue'" in log.notes[-1]
+    assert "no rows of a after 'tue'" in log.notes[-1]
     result = db.debias(DAYS, "batched(beta_thompson)", runs=400, seed=1)
     assert "size=(100, 100, 100)" in str(result)
     with pytest.raises(db.InputError, match=r"every reward at once(.|\n)*batched\(ucb\)(.|\n)*leave out --batch"):
@@ -245,7 +248,7 @@ def test_a_batch_table_is_the_same_experiment_as_its_rows():
         ({"visitors": [50, 50, 20, 80.5, 100]}, "row 4: .*'80.5'"),
         ({"visitors": [50, None, 20, 80, 100]}, "row 2: .*is missing"),
         ({"variant": ["a", "b", "a", "a", "b"]}, "the arm 'a' has two rows in the batch 'tue'"),
-        ({"visitors": [50, 50, 20, 80, 0], "conversions": [5, 10, 2, 18, 0]}, "nobody was in the batch 'wed'"),
+        ({"visitors": [50, 50, 20, 80, 0], "conversions": [5, 10, 2, 18, 0]}, "the batch 'wed' has no users"),
     ],
 )
 def test_bad_counts_are_explained(change, message):
@@ -255,7 +258,7 @@ def test_bad_counts_are_explained(change, message):
 
 @pytest.mark.parametrize("option", [{"batch_by": "day"}, {"time": "day"}, {"propensity": "day"}, {"reward": "day"}])
 def test_options_that_say_nothing_of_counts(option):
-    with pytest.raises(db.InputError, match="is for tables of rounds"):
+    with pytest.raises(db.InputError, match="is for tables with one row per round"):
         read(DAYS, pulls="visitors", successes="conversions", **option)
 
 
@@ -271,7 +274,7 @@ def test_days_as_batches():
     for period, sizes in (("hour", (1, 1, 1, 1)), ("day", (1, 2, 1)), ("week", (1, 2, 1))):
         found = read(table, batch_by=period)
         assert found.log.batch_sizes == sizes
-        assert found.log.notes[-1] == f"the batches are the {period}s of timestamp in UTC"
+        assert found.log.notes[-1] == f"the batches are the {period}s of the column timestamp, in UTC"
     zones = table | {"timestamp": ["2026-03-02T00:30+02:00", "2026-03-02T00:00Z", "2026-03-02", "2026-03-09"]}
     assert read(zones, batch_by="day").log.batch_sizes == (1, 2, 1)
     exact = pa.table(table | {"timestamp": pa.array([1, 2, 3, 86_400_000_000_000], pa.timestamp("ns"))})
@@ -297,7 +300,7 @@ def test_nanoseconds_keep_their_order(unit):
 def test_what_is_said_of_tables_of_counts():
     counts = {"day": [1, 1, 2, 2], "variant": ["A", "Total", "A", "Total"], "users": [9, 9, 8, 8]}
     notes = read(counts | {"conversions": [1, 2, 3, 4]}).log.notes
-    assert any("'Total' looks like a sum of the others" in note for note in notes)
+    assert any("'Total' looks like the total of the others" in note for note in notes)
     assert any("the column 'day' was not used" in note for note in notes)
     named = counts | {"conversions": [1, 2, 3, 4], "variant": ["A", "B", "A", "B"]}
     assert not any("not used" in note or "looks like" in note for note in read(named, batched=True).log.notes)

@@ -94,11 +94,11 @@ def test_what_is_said(tmp_path, capsys):
     assert "'wed'" not in told.out + told.err
     assert "--available all" in told.out.partition("Next")[2]
     assert cli.main(["check", str(file), "--policy", "batched(uniform)"]) == 0
-    assert "note: taken as not available: A in 'thu', C from 'mon' to 'tue' (--available all" in capsys.readouterr().out
+    assert "note: treated as not available: A in 'thu', C from 'mon' to 'tue' (if every arm" in capsys.readouterr().out
     assert cli.main(["check", str(file), "--policy", "batched(uniform)", "--available", "all"]) == 1
     assert cli.main(["debias", str(file), "--policy", "ucb", "--available", "all"]) == 2
-    assert "only for a table of counts with batches" in capsys.readouterr().err
-    with pytest.raises(db.InputError, match="only for a table of counts with batches"):
+    assert "only for tables of counts with batches" in capsys.readouterr().err
+    with pytest.raises(db.InputError, match="only for tables of counts with batches"):
         read({"arm": ["a", "b"], "reward": [0, 1]}, available="all")
 
 
@@ -107,13 +107,13 @@ def test_what_was_used_is_kept_and_said(tmp_path):
     log = read(DAYS, batched=True).log
     result = db.debias(log, "batched(uniform)", runs=50)
     assert result.settings.absent == {"A": [["thu", "thu"]], "C": [["mon", "tue"]]}
-    assert "note: taken as not available: A in 'thu', C from 'mon' to 'tue'" in str(result)
+    assert "note: treated as not available: A in 'thu', C from 'mon' to 'tue'" in str(result)
     result.to_json(tmp_path / "r.json")
     assert db.Debiased.from_json(tmp_path / "r.json").settings == result.settings
     greedy = db.debias(log, "batched(greedy)", runs=50, force=True)
     assert greedy.settings.absent == {"C": [["mon", "tue"]]}
-    assert any(text.startswith("A: taken as available in batches without a row") for text in greedy.warnings)
-    assert "A: taken as available" in str(db.check(log, "batched(greedy)"))
+    assert any(text.startswith("A: treated as available in batches without a row") for text in greedy.warnings)
+    assert "A: treated as available" in str(db.check(log, "batched(greedy)"))
     everywhere = db.debias(read(DAYS, batched=True, available="all").log, "batched(uniform)", runs=50, force=True)
     assert everywhere.settings.absent == {}
     assert "available" not in str(everywhere).partition("warning")[0]
@@ -195,7 +195,7 @@ def test_initial_pulls_of_an_arm_that_comes_later():
 
 def test_what_cannot_be_simulated():
     log, policy = in_log("batched(thompson)")
-    with pytest.raises(db.InputError, match="only counts and sums of whole batches"):
+    with pytest.raises(db.InputError, match="only whole batches"):
         db.simulate(policy, "bernoulli(means=[0.4,0.6,0.5])", horizon=400, runs=2, paths=True)
     with pytest.raises(db.InputError, match=r"this world does not draw(.|\n)*--available all"):
         db.debias(log, "batched(thompson)", world="smoothed", runs=10)

@@ -144,7 +144,7 @@ COLUMNS = {
     "no such column": ({"arm": ["A", "B"], "rewrad": [1.0, 2.0]}, ["no column 'reward'", "--reward rewrad"], ALL),
     "one arm": ({"arm": ["A", "A"], "reward": [1.0, 2.0]}, ["fewer than two arms: A", "column 'arm'"], ALL),
     "no rows": ({"arm": [], "reward": []}, ["no rows"], (*SEPARATED, *PACKED)),
-    "huge": ({"arm": ["A", "B"], "reward": [1.0, 1e200]}, ["cannot be squared", "column 'reward'"], ALL),
+    "huge": ({"arm": ["A", "B"], "reward": [1.0, 1e200]}, ["too large to compute with", "column 'reward'"], ALL),
     "10,001 columns": ({f"c{i}": [1] for i in range(10_001)}, ["10,001 columns"], ALL),
     "all empty": ({"arm": ["A", "B"], "reward": [None, None]}, ["'reward'"], ALL),
 }

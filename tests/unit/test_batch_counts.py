@@ -32,7 +32,7 @@ def test_a_rule_without_randomness_by_hand():
     """On Tuesday the rule has heard of 4 rounds: A has 1 + sqrt(ln 5 / 2), B has 0.5 + sqrt(ln 5 / 2)."""
     fit = db.check(first_two({"A": 10}), "batched(ucb)")
     assert (fit.verdict, fit.batches_checked, fit.rounds_checked, fit.p_value) == ("fits", 2, 0, 1.0)
-    assert fit.findings[0] == ("counts of 2 batches", None, "the rule makes all 2 of them, ties allowed")
+    assert fit.findings[0] == ("counts of 2 batches", None, "all 2 agree with the rule, ties allowed")
     wrong = db.check(first_two({"A": 7, "B": 3}), "batched(ucb)")
     assert (wrong.verdict, wrong.mismatches) == ("impossible", (2,))
     bonus = np.sqrt(np.log(5) / 2)
@@ -42,13 +42,15 @@ def test_a_rule_without_randomness_by_hand():
         "1 of 2 batches is impossible under the rule: 'tue'",
         "batch 'tue': the log has 3 pulls of 'B', but the rule makes none there: 'A' has the highest score.",
         "in the batch",
-        "the batches are those after which the rule heard",
+        "each batch ends where the rule learned of its rewards",
     ):
         assert part in text
-    with pytest.raises(db.Refused, match=r"batch 'tue': (.|\n)*counts of 1 of 2 batches(.|\n)*force=True"):
+    with pytest.raises(db.Refused, match=r"batch 'tue': (.|\n)*counts of 1 of the 2 batches(.|\n)*force=True"):
         db.debias(first_two({"A": 7, "B": 3}), "batched(ucb)", runs=100)
     forced = db.debias(first_two({"A": 7, "B": 3}), "batched(ucb)", runs=100, force=True)
-    assert forced.warnings[0].startswith("forced: batched(ucb(c=1.0), size=(4, 10)) never makes the counts of 1 of 2")
+    assert forced.warnings[0].startswith(
+        "forced: batched(ucb(c=1.0), size=(4, 10)) never makes the counts of 1 of the 2"
+    )
 
 
 def test_ties_are_allowed():
@@ -65,7 +67,10 @@ def test_initial_pulls_and_turns_are_known(pulls, fits):
     fit = db.check(log, "batched(epsilon_greedy(initial_pulls=2))")
     assert fit.fits == fits
     if not fits:
-        assert f"the log has {pulls[0]} pulls of 'A', but until the rule has heard" in fit.first_mismatch
+        assert (
+            f"the log has {pulls[0]} pulls of 'A', but the arms take turns until the rule has seen"
+            in fit.first_mismatch
+        )
         assert "which makes 5 pulls" in fit.first_mismatch
 
 
@@ -169,7 +174,7 @@ def test_drift_is_that_of_the_rewards():
 def test_drift_is_found_in_batches():
     rows = [(day, arm, 200, 1.0 + 0.1 * day * (arm == "B")) for day in range(6) for arm in "AB"]
     fit = db.check(days(*rows), "batched(uniform)")
-    assert fit.warnings[0].startswith("the arms move from batch to batch, and not alike")
+    assert fit.warnings[0].startswith("the arms move from batch to batch, and differently")
     steady = [(day, arm, 200, 1.0) for day in range(6) for arm in "AB"]
     assert not db.check(days(*steady), "batched(uniform)").warnings
     assert examine_rewards(days(("mon", "A", 20, 1.0), ("mon", "B", 20, 1.0))).drift is None  # no time passes

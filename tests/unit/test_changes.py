@@ -92,14 +92,14 @@ def test_floors_of_arms_that_are_there():
         ("floor(ucb, shares=0.2)", "a list with a number for each arm"),
         ("floor(ucb, shares=[0.2, -1])", "a share must be a number from 0 to 1, not -1"),
         ("floor(ucb, how=cut)", "how must be mix or clip"),
-        ("floor(etc(ties=random), how=clip)", "needs the probabilities of etc.*, which cannot say them"),
+        ("floor(etc(ties=random), how=clip)", "needs the probabilities of the rule, and etc.* does not give them"),
         ("tempered(etc)", "etc has no randomness"),
         ("tempered(gate(ucb))", "gate has no randomness"),
         ("tempered(ucb)", "ucb has no randomness"),
         ("tempered(uniform, how=power)", "give the power"),
         ("drop(batched(ucb, 5))", "batched has no randomness"),
         ("drop(uniform, below=0.6)", "below must be a number from 0 to 0.5"),
-        ("drop(drop(uniform))", "cannot be drop once more"),
+        ("drop(drop(uniform))", "drop can be around a rule only once"),
     ],
 )
 def test_what_makes_no_sense(text, message):

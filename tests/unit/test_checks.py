@@ -42,9 +42,9 @@ def test_numbers_become_python_s():
     assert [type(value) for value in vars(record).values()] == [float, int, str]
 
 
-@pytest.mark.parametrize("bad", [True, np.True_, "1", None, float("nan"), 1e101, 10**400, [1], np.ones(2), 1j])
+@pytest.mark.parametrize("bad", [True, np.True_, "1", None, float("nan"), 1e71, 10**400, [1], np.ones(2), 1j])
 def test_what_is_no_number_is_refused(bad):
-    with pytest.raises(InputError, match=r"^x: x must be a number from -1e\+100 to 1e\+100, not "):
+    with pytest.raises(InputError, match=r"^x: x must be a number from -1e\+70 to 1e\+70, not "):
         checked_number("x", bad)
     with pytest.raises(InputError, match="a whole number from 1 to 100,000,000, not"):
         checked_whole("x", bad)

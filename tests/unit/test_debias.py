@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import re
 import subprocess
 import sys
 
@@ -177,7 +178,9 @@ def test_options_are_declared_once(log):
         parameters = inspect.signature(function).parameters
         assert list(parameters) == [first, "policy", *OPTIONS]
         assert {name: parameters[name].default for name in OPTIONS} == {n: f.default for n, f in OPTIONS.items()}
-        assert all(f"{name}: {field.metadata['text']}" in inspect.getdoc(function) for name, field in OPTIONS.items())
+        said = " ".join(inspect.getdoc(function).split())
+        for name, field in OPTIONS.items():
+            assert re.search(rf"\b{name} : [^:]*?default \S+ {re.escape(field.metadata['text'])}", said), name
     flags = {option.name: option for option in command.params}
     for name in set(OPTIONS) - {"log_index", "executor"}:
         assert flags[name].default == OPTIONS[name].default

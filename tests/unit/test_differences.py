@@ -137,7 +137,7 @@ def test_exchanging_arm_and_control_mirrors_every_difference(seed):
     assert np.isnan(pooled_t_difference(sample, back, 0.9)).all()  # each its own control
 
 
-@pytest.mark.parametrize("scale", [1e-99, 1e-12, 1e12, 1e98])
+@pytest.mark.parametrize("scale", [1e-68, 1e-12, 1e12, 1e68])
 def test_other_units_and_another_zero(scale):
     samples = skewed()
     one, other, moved = (

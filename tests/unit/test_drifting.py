@@ -73,7 +73,7 @@ def test_what_is_no_drifting_world(text, complaint):
 
 
 def test_the_horizon_is_whole_cycles():
-    with pytest.raises(db.InputError, match=r"horizon: 10,000 rounds are not whole(.|\n)*a multiple of 7,000"):
+    with pytest.raises(db.InputError, match=r"horizon: 10,000 rounds are not a whole(.|\n)*a multiple of 7,000"):
         db.simulate("batched(thompson, 1000)", WEEK, horizon=10_000, runs=2)
 
 
@@ -156,5 +156,5 @@ def test_the_mistakes_of_a_study_are_found_when_it_is_read(tmp_path):
     with pytest.raises(db.InputError) as told:
         read_study(tmp_path / "weeks.toml")
     assert "2 mistakes" in str(told.value)
-    assert "cell 2, world: 8,000 rounds are not whole cycles" in str(told.value)
-    assert "cell 3, world: a drifting world needs the probabilities of etc" in str(told.value)
+    assert "cell 2, world: 8,000 rounds are not a whole number of cycles" in str(told.value)
+    assert "cell 3, world: a drifting world needs the probabilities of the rule, and etc" in str(told.value)

@@ -37,7 +37,7 @@ def test_weighting_in_the_log_s_own_batches():
     terms = np.array([[40, 30, 2 / 0.9], [40, 3 / 0.9, 2 / 0.9]])
     np.testing.assert_allclose(ipw(logs, db.Batched(RULE)).value[:, 1], terms.mean(axis=1))
     np.testing.assert_allclose(ipw(logs[0], db.Batched(RULE)).value[1], terms[0].mean())
-    with pytest.raises(db.InputError, match="the log has batches, but epsilon_greedy hears of every reward at once"):
+    with pytest.raises(db.InputError, match="the log has batches, but epsilon_greedy learns from every reward at once"):
         ipw(logs[0], RULE)
 
 
@@ -84,7 +84,7 @@ def test_a_list_may_mix_recorded_and_replayed():
 @pytest.mark.parametrize("estimator", [ipw, aipw])
 @pytest.mark.parametrize("policy", [db.UCB(), db.ExploreThenCommit(1), "ucb"])
 def test_deterministic_rules_are_refused(estimator, policy):
-    with pytest.raises(db.Refused, match=r"deterministically: propensities are 0 or 1(.|\n)*debias"):
+    with pytest.raises(db.Refused, match=r"deterministic: propensities are 0 or 1(.|\n)*debias"):
         estimator(LOG, policy)
 
 

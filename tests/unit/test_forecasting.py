@@ -38,6 +38,22 @@ def test_rows_frame_text_and_picture(plans, tmp_path):
     assert "right winner" in (tmp_path / "plan.svg").read_text()
 
 
+def test_the_control_may_be_the_best_arm():
+    """Then it is compared with the best of the others."""
+    found = db.plan("uniform", WORLD, horizon=40, control=2, experiments=4, runs=20)[0]
+    assert (found.best, found.compared) == (1, 0)
+    assert np.isfinite(found.power.value)
+    assert "The difference of -0.3 between arm 1 and arm 2, the control" in str(found)
+
+
+def test_a_rule_that_stops_has_shares_of_what_it_pulled():
+    rule = "stop_when(batched(beta_thompson, size=20), probability=0.9, most=400)"
+    found = db.plan(rule, "bernoulli(means=[0.2, 0.6])", horizon=400, experiments=2, runs=20)[0]
+    pulls = [each.value for each in found.pulls]
+    assert sum(pulls) < 200
+    assert f"gets {100 * pulls[1] / sum(pulls):.0f} % of the rounds" in str(found)
+
+
 def test_same_seed_same_plan():
     both = [db.plan("ucb", WORLD, horizon=20, experiments=3, runs=10, seed=5, threads=n).rows() for n in (1, 2)]
     assert both[0] == both[1]

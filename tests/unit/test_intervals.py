@@ -124,7 +124,7 @@ def test_wald_by_hand():
     np.testing.assert_allclose((high + low)[:2] / 2, [4, 1.5])
 
 
-@pytest.mark.parametrize("scale", [1e-99, 1e-12, 1e12, 1e98])
+@pytest.mark.parametrize("scale", [1e-68, 1e-12, 1e12, 1e68])
 @pytest.mark.parametrize("name", ["pooled-t", "two-part", "wald"])
 def test_other_units_and_another_zero(name, scale):
     rng = np.random.default_rng(1)
@@ -188,9 +188,9 @@ def test_pooled_t_of_means_and_variances_by_hand():
     assert "of which only means and variances were known" in interval_of(many).known
     assert "known to fail" in interval_of(log, "wald").known
     alone = db.ExperimentLog.from_summaries("ab", [1, 2], [0.2, 7], [0, 2])
-    assert "the scale of the interval is borrowed" in interval_of(alone).notes[0]
+    assert "the width of its interval is borrowed" in interval_of(alone).notes[0]
     still = db.ExperimentLog.from_summaries("ab", [1, 2], [0.2, 7], [0, 0])
-    assert "rewards vary within no arm" in interval_of(still).notes[0]
+    assert "rewards do not vary within any arm" in interval_of(still).notes[0]
 
 
 def test_what_does_not_suit_the_rewards_is_refused():
@@ -230,11 +230,11 @@ def test_arms_pulled_once_or_twice_borrow_their_scale():
     rng = np.random.default_rng(5)
     skewed = debiased(log_of(rng.exponential(size=80) ** 2, [0.3, 0.4], [0.2]))
     (note,) = [note for note in skewed.interval.notes if "borrowed" in note]
-    assert note.startswith("2, 3: the scale")
+    assert note.startswith("2, 3: the width")
     assert (skewed.high - skewed.low)[1] > 10 * 0.1  # its own spread is 0.1, and is not believed
     straight = debiased(log_of(rng.normal(size=80), [0.3, 0.4], [0.2]))
     (note,) = [note for note in straight.interval.notes if "borrowed" in note]
-    assert note.startswith("3: the scale")
+    assert note.startswith("3: the width")
 
 
 def test_only_one_arm_with_more_than_one_pull():
@@ -244,7 +244,7 @@ def test_only_one_arm_with_more_than_one_pull():
     assert (result.low < result.naive).all()
     assert (result.high > result.naive).all()
     assert (result.high - result.low)[1:] == pytest.approx((result.high - result.low)[1])
-    assert any(note.startswith("2, 3: the scale") for note in result.interval.notes)
+    assert any(note.startswith("2, 3: the width") for note in result.interval.notes)
 
 
 def test_a_binary_arm_of_zeros():
@@ -275,7 +275,7 @@ def test_an_arm_without_a_positive_reward_has_no_upper_limit(tmp_path):
 def test_long_tails_are_labelled():
     rng = np.random.default_rng(2)
     tails = debiased(log_of([*rng.normal(size=60), 40.0], rng.normal(size=20)))
-    assert any("long-tailed" in note for note in tails.interval.notes)
+    assert any("long tails" in note for note in tails.interval.notes)
     assert not debiased(log_of(rng.normal(size=60), rng.normal(size=20))).interval.notes
 
 

@@ -67,6 +67,18 @@ def test_labels_must_cover_the_log_once():
         db.ExperimentLog(["a", "b"], [1, 2], labels=["a", "b", "a"])
 
 
+def test_names_are_text_that_files_can_keep():
+    half = "\ud800"
+    for made in (
+        lambda: db.ExperimentLog(["A", half], [1, 2]),
+        lambda: db.ExperimentLog(["A", "B"], [1, 2], metrics={half: [1, 2]}),
+        lambda: db.ExperimentLog.from_batches([half, half], ["A", "B"], [1, 2], [1, 2], [1, 1]),
+        lambda: db.ExperimentLog.from_summaries("AB", [1, 2], [1, 2], [1, 1], metrics={half: ([1, 2], None, None)}),
+    ):
+        with pytest.raises(db.InputError, match="is not text in UTF-8"):
+            made()
+
+
 def test_the_fingerprint_is_of_the_content():
     make = db.ExperimentLog
     assert make(["a", "b"], [1, 2]).sha256 == make(("a", "b"), np.array([1.0, 2.0])).sha256

@@ -47,7 +47,7 @@ def test_the_exactly_unbiased_method_corrects_metrics_too():
 def test_what_is_shown_and_kept(log, tmp_path):
     result = db.debias(log, "uniform", runs=200)
     text = str(result)
-    assert text.index("Metric revenue, corrected as far as it goes with the reward:") > text.index("quoted")
+    assert text.index("Metric revenue, corrected as far as it follows the reward:") > text.index("quoted")
     frame = result.to_frame()
     np.testing.assert_array_equal(frame["revenue.quoted"], result.metrics["revenue"].quoted)
     np.testing.assert_array_equal(frame["revenue.slope"], result.metrics["revenue"].slope)
@@ -84,7 +84,7 @@ def test_metrics_that_cannot_be_corrected_say_why():
     still = db.ExperimentLog(["a", "b", "a"], [1, 0, 1], metrics={"x": [1, 2, 3]})
     result = db.debias(still, "uniform", runs=200)
     assert np.isnan(result.metrics["x"].slope).all()
-    assert "the rewards vary within no arm" in str(result)
+    assert "the rewards do not vary within any arm" in str(result)
     once = db.ExperimentLog(["a", "b"], [1, 0], metrics={"x": [1, 2]})
     assert np.isnan(db.debias(once, "uniform", runs=200).metrics["x"].slope).all()
 

@@ -56,7 +56,7 @@ def test_the_neighbour_that_made_the_log_is_named(declared, made, world):
     logs = (log_of(made, world, seed=seed) for seed in range(20))
     fit = next(fit for fit in (fit_of(log, declared) for log in logs) if not fit.fits)
     assert str(as_policy(made)) in fit.neighbours
-    assert f"It would fit {fit.neighbours[0]}" in " ".join(str(fit).split())
+    assert f"This would fit: {fit.neighbours[0]}" in " ".join(str(fit).split())
 
 
 def test_what_is_named_can_be_pasted_and_fits():
@@ -68,7 +68,7 @@ def test_what_is_named_can_be_pasted_and_fits():
 
 
 def test_debias_says_it_in_the_same_words():
-    sentence = "It would fit delayed(ucb(c=1.0), rounds=5). Declare that if it is what ran."
+    sentence = "This would fit: delayed(ucb(c=1.0), rounds=5). Use it if it is what ran."
     log = log_of("delayed(ucb, rounds=5)")
     assert sentence in str(db.check(log, "ucb"))
     with pytest.raises(db.Refused) as error:
@@ -77,7 +77,7 @@ def test_debias_says_it_in_the_same_words():
     warmed = log_of("warm_up(thompson, rounds=100)", seed=1)
     warning, *_ = db.debias(warmed, "thompson", runs=10).warnings
     assert "is unlikely to have made this log" in warning
-    assert "It would fit warm_up(thompson(" in warning
+    assert "This would fit: warm_up(thompson(" in warning
 
 
 def test_the_log_s_own_batches_stay_unsaid():
@@ -111,7 +111,7 @@ def test_the_search_does_not_change_the_verdict(monkeypatch):
 
 def test_several_in_one_sentence():
     fit = Fit("ucb", 2, 9, 9, 0, 0.0, (3,), "", (), None, None, (Finding("choices", None, ""),), ())
-    for names, words in ((("a",), "fit a."), (("a", "b"), "fit a or b."), (("a", "b", "c"), "fit a, b or c.")):
+    for names, words in ((("a",), "fit: a."), (("a", "b"), "fit: a or b."), (("a", "b", "c"), "fit: a, b or c.")):
         assert words in type(fit)(**(vars(fit) | {"neighbours": names})).remedies[0]
 
 

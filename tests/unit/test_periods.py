@@ -150,7 +150,7 @@ def test_auto_leaves_steady_rewards_alone():
 def test_a_rule_that_hears_at_once_has_no_periods():
     log = db.simulate("ucb", "bernoulli([0.3, 0.4])", horizon=60, runs=1, seed=2, paths=True).log(0)
     assert db.debias(log, "ucb", runs=64).adjusted is None
-    with pytest.raises(db.InputError, match=r"adjust: .*hears of each at once(.|\n)*batched\(RULE\)"):
+    with pytest.raises(db.InputError, match=r"adjust: .*learns from every reward at once(.|\n)*batched\(RULE\)"):
         db.debias(log, "ucb", runs=64, adjust="batches")
     with pytest.raises(db.InputError, match="adjust"):
         db.debias(log, "ucb", adjust="days")

@@ -99,11 +99,11 @@ def test_what_is_assumed_is_warned_of_until_it_is_said():
         return str(warning.message)
 
     first = warned("preset:amplitude")
-    assert "Look up in the platform what is assumed here: share=0.95. " in first
-    assert "Stated nowhere, and assumed: alpha=1.0, beta=1.0. " in first
+    assert "Assumed, so look it up in the platform: share=0.95. " in first
+    assert "Assumed, because it is stated nowhere: alpha=1.0, beta=1.0. " in first
     assert "run debandit check" in first
     assert all(each in first for each in presets()["amplitude"].not_covered)
-    assert "Stated nowhere, and assumed: beta=1.0. " in warned("preset:amplitude(alpha=1)")
+    assert "Assumed, because it is stated nowhere: beta=1.0. " in warned("preset:amplitude(alpha=1)")
     said = warned("preset:amplitude(alpha=1, beta=1, share=0.95)")
     assert "assumed" not in said
     assert "Not covered: " in said

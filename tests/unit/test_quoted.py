@@ -146,7 +146,7 @@ def test_differences_lift_and_the_winner_have_limits_in_short_logs(log, tmp_path
     assert np.isnan([getattr(found, name)[0] for name in found._fields[1:]]).all()  # the control itself
     assert result.winner.low < result.low[best]  # more room below, because the highest mean is biased upward
     assert result.winner.high < result.high[best]
-    assert "takes into account that it was selected" in result.details()
+    assert "takes into account that the arm was selected" in result.details()
     result.to_json(tmp_path / "result.json")
     again = db.Debiased.from_json(tmp_path / "result.json")
     np.testing.assert_array_equal(again.differences.low, found.low)

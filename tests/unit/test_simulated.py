@@ -184,5 +184,5 @@ def test_rules_of_python_objects_are_not_simulated(binary_log):
     assert result.interval.name == "binary"
     assert np.isnan(result.differences.p_value).all()
     assert any("closed form" in warning and "Python objects" in warning for warning in result.warnings)
-    with pytest.raises(InputError, match="cannot be made: rules of Python objects"):
+    with pytest.raises(InputError, match="is not possible: rules of Python objects"):
         db.debias(binary_log, rule, runs=20, interval="simulated", force=True)

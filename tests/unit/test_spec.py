@@ -1,14 +1,17 @@
 """Specifications are read as literals; what does not fit is answered with what there is."""
 
 import contextlib
+import inspect
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import debandit as db
-from debandit.policies import RULES, as_policy
-from debandit.spec import parse
+from debandit import worlds
+from debandit.policies import ALIASES, RULES, WRAPPERS, as_policy
+from debandit.spec import build, parse
 from debandit.worlds import as_bootstrap, as_world
 
 
@@ -54,6 +57,34 @@ literals = st.one_of(
 def test_any_options_give_a_rule_or_a_clear_error(name, options):
     with contextlib.suppress(db.InputError):
         assert str(as_policy(f"{name}({', '.join(f'{key}={value!r}' for key, value in options.items())})"))
+
+
+LITERALS = (
+    *("{[]: 1}", "{[1]}", "[[]]", "()", "{}", "None", "...", "1j", "b'x'", "nan", "-1", "1e400", "9223372036854775808"),
+    *("[9223372036854775808, 1]", "[1e308, 1e308]", "'\\ud800'", "[{}, 1]", "ucb(c=1)", "[[0.5, 0.5], [1]]", "[1]"),
+)
+
+
+@pytest.mark.parametrize("makers", [RULES | WRAPPERS | ALIASES, worlds.GIVEN, worlds.FITTED])
+def test_any_literal_gives_something_or_a_clear_error(makers):
+    for name, maker in makers.items():
+        for value in LITERALS:
+            for option in ("", *(f"{each}=" for each in inspect.signature(maker).parameters)):
+                inside = "ucb, " * (name in WRAPPERS)
+                with contextlib.suppress(db.InputError):
+                    assert str(build(f"{name}({inside}{option}{value})", makers, "", "thing"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["batched(" + 200_000 * "x", 200_000 * "x.py" + "(", "floor(" + 50_000 * "a.py " + ")", "ucb(" + 50_000 * "c=1,"],
+)
+def test_long_texts_take_no_longer(text):
+    """Not with the square of their length: such a text took 20 seconds."""
+    start = time.process_time()
+    with pytest.raises(db.InputError):
+        as_policy(text)
+    assert time.process_time() - start < 3
 
 
 @given(st.text(max_size=60))

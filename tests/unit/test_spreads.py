@@ -41,4 +41,4 @@ def test_other_intervals_do_not_borrow():
 
 def test_an_arm_pulled_once_is_told_apart():
     log = db.ExperimentLog(["a"] * 10 + ["b"], [*np.arange(10.0), 3.0])
-    assert "if it is 5 times theirs 69 %" in str(db.debias(log, "uniform", runs=100))
+    assert "if 5 times, 69 %" in str(db.debias(log, "uniform", runs=100))

@@ -33,7 +33,7 @@ def test_unstable_pulls_are_kept_and_said(tmp_path):
     log = db.simulate("greedy", db.worlds.Normal([0, 0], [1, 1]), horizon=100, runs=1, seed=3, paths=True).log(0)
     result = db.debias(log, "greedy", runs=500)
     assert result.pulls_cv.max() > 0.5
-    assert "plain intervals and tests (wald) are proved to hold only where pulls hardly vary" in flat(result.details())
+    assert "textbook intervals and tests (wald) are only proved to hold if pulls hardly vary" in flat(result.details())
     np.testing.assert_array_equal(result.to_frame()["pulls_cv"], result.pulls_cv)
     result.to_json(tmp_path / "result.json")
     np.testing.assert_array_equal(db.Debiased.from_json(tmp_path / "result.json").pulls_cv, result.pulls_cv)

@@ -2,8 +2,11 @@
 
 import csv
 import dataclasses
+import hashlib
+import json
 import math
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -376,9 +379,61 @@ def test_a_changed_seed_or_version_is_noticed(tmp_path, monkeypatch):
     assert len(counted.chunks) == 4
 
 
-def test_a_worker_of_another_version_is_refused():
-    with pytest.raises(db.InputError, match="worker: this worker has debandit"):
-        run_chunk(Chunk(UCB, 0, 0, 5, version="0.0.1"))
+def test_workers_of_another_version_are_refused(monkeypatch):
+    """By all that can be done elsewhere."""
+    monkeypatch.setattr("debandit.engine.processes.__version__", "0.0.1")
+    log = db.ExperimentLog(["A", "B"] * 9, range(18))
+    with ThreadPoolExecutor(1) as executor:
+        for work in (
+            lambda: SMALL.run(executor=executor),
+            lambda: db.debias(log, "uniform", executor=executor),
+            lambda: db.compare(log, "uniform", executor=executor),
+            lambda: db.simulate("ucb", UCB.world, horizon=9, runs=20, executor=executor),
+        ):
+            with pytest.raises(db.InputError, match=r"worker: this worker has debandit 0\.0\.1"):
+                work()
+
+
+def forged(text):
+    """A line of a journal with a right checksum."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32] + " " + text + "\n"
+
+
+def test_lines_of_others_are_not_believed(tmp_path):
+    """Their checksums are right, but what they say is no result."""
+    before = SMALL.run(tmp_path)
+    (file, *_) = sorted((tmp_path / "cells").iterdir())
+    whole = file.read_text()
+    index, experiments, text = whole.split(" ", 3)[1:]
+    place, document = f"{index} {experiments}", json.loads(text)
+    method = next(iter(document["series"]))
+    quantity = next(iter(document["series"][method]))
+    for keys, value in (
+        (("experiments",), 299),
+        (("experiments",), "300"),
+        (("series",), {}),
+        (("series", method), []),
+        (("series", method, quantity), []),
+        (("series", method, quantity, 0), [300, "1", 2.0, [], []]),
+        (("series", method, quantity, 0), [300, math.nan, 2.0, [], []]),
+        (("series", method, quantity, 0), [300, 1.0, 2.0, [1.5], [1]]),
+        (("histograms",), {"naive": [["a"]]}),
+    ):
+        changed = json.loads(text)
+        part = changed
+        for key in keys[:-1]:
+            part = part[key]
+        part[keys[-1]] = value
+        file.write_text(forged(f"{place} {json.dumps(changed)}"))
+        with pytest.raises(db.InputError, match="debandit has not written"):
+            SMALL.run(tmp_path)
+    for line in ("nonsense", f"{place} {{", f"{place} []", f"{place} {9000 * '['}"):
+        file.write_text(forged(line))
+        if line.startswith(place):
+            with pytest.raises(db.InputError, match="debandit has not written"):
+                SMALL.run(tmp_path)
+    file.write_text(forged("nonsense") + forged("a b c") + forged("") + whole)
+    assert same(SMALL.run(tmp_path), before)
 
 
 def test_errors_name_the_cell():
@@ -466,7 +521,7 @@ def test_the_example_is_a_study(tmp_path):
     assert len(study.cells) == 2 * (2 * 2 + 1)
     rows = study.with_settings(experiments=20, runs=20).run().rows
     assert {row["method"] for row in rows} == {"naive", "gaussian", "efron", "ipw", "aipw"}
-    with pytest.raises(db.InputError, match="it would be lost"):
+    with pytest.raises(db.InputError, match="would be overwritten"):
         db.study.write_example(path)
 
 
@@ -490,7 +545,7 @@ def test_the_example_is_a_study(tmp_path):
         ("[0.3, 0.6]", "[[0.3, 0.6]]", "one world for each cell"),
         ("horizon = 20", "horizon = 20\nmethods = 5", "line 2, methods: must be a list of names"),
         ("horizon = 20", "horizon = 20\nmethods = ['efrom']", r"line 2, .*methods: .*'efrom'\n  The methods are naive"),
-        ("horizon = 20", "horizon = 20\nmethods = ['ipw']", "ipw needs a rule that leaves choices to chance"),
+        ("horizon = 20", "horizon = 20\nmethods = ['ipw']", "ipw needs a rule with randomness"),
         ("horizon = 20", "horizon = 20\nmethods = ['theorem1']", "theorem1 is about explore-then-commit"),
         ("horizon = 20", "horizon = 20\nuntil_se = 0", "line 2, until_se: must be a number above 0"),
         ("horizon = 20", "horizon = 20\nfigure = 'pie'", "line 2, figure: there is no figure 'pie'"),

@@ -172,7 +172,7 @@ def test_names_are_those_of_compare():
 @pytest.mark.parametrize(
     ("method", "change", "message"),
     [
-        ("aw_aipw", {"policy": db.UCB()}, "leaves choices to chance"),
+        ("aw_aipw", {"policy": db.UCB()}, "needs a rule with randomness"),
         ("rao_blackwell", {}, "without randomness"),
         ("batch_weighted", {"policy": db.UCB()}, "needs a rule with batches"),
         ("batched_ols", {"policy": db.UCB()}, "needs a rule with batches"),
@@ -275,7 +275,7 @@ def test_the_setting_of_hadad_runs_and_is_drawn(tmp_path):
     assert {row["method"] for row in found.rows} == {"auto", "gaussian", *FOUND} - left_out
     svg, *_ = found.draw(tmp_path)
     text = svg.read_text()
-    assert all(words in text for words in ("AW-AIPW, two-point", "Means [0.9, 1, 1.1]", "line at 95 %", "arm 3"))
+    assert all(words in text for words in ("AW-AIPW, two-point", "Means [0.9, 1, 1.1]", "label: 95 %", "arm 3"))
     points = marks(found.plot().to_dict(), "point", "place", "legend", "value")
     drawn = {round(value, 12) for part in points.values() for *_, value in part}
     shown = [row for row in found.rows if row["quantity"] in ("bias", "rmse", "coverage")]

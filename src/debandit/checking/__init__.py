@@ -12,7 +12,7 @@ import numpy as np
 
 from debandit.checking.batch_counts import BatchCounts, compare_batches, explain_batch, judge_batches
 from debandit.checking.chosen import Choices, compare_choices, explain, situation
-from debandit.checking.counts import Counts, compare_counts
+from debandit.checking.counts import Counts, compare_counts, left_out
 from debandit.checking.fit import (
     LEVEL,
     WARNED,
@@ -25,8 +25,8 @@ from debandit.checking.fit import (
     refusal,
     reward_warnings,
 )
-from debandit.checking.neighbours import neighbours_of
-from debandit.checking.plausibility import judge
+from debandit.checking.neighbours import forgotten_batches, neighbours_of
+from debandit.checking.plausibility import Plausibility, judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.checks import checked_seed, checked_whole
 from debandit.engine.experiment import enough_rounds
@@ -53,13 +53,45 @@ def check(
     rounds: int = MOST_ROUNDS,
     threads: int | None = None,
 ) -> Fit:
-    """Whether `policy` may have made the log.
+    """Say whether a policy may have made a log.
 
-    A rule without randomness must choose every logged arm, ties allowed. The choices of a randomised one, in at most
-    `rounds` rounds, give a p-value; it depends on the `seed`, because the method adds random numbers. Large batches,
-    and tables of batches, are judged by the counts of each batch instead. Pull counts of the whole log decide only if
-    nothing else can: if only they are known, or the rule does not say how likely its choices are.
-    `unseen=(mean, sd)` gives arms without a reward a world, as in `debias`; without it their counts are not compared.
+    A rule without randomness must choose every logged arm, ties allowed. The choices of a randomised one give a
+    p-value. Large batches, and tables of batches, are judged by the counts of each batch instead. Pull counts of the
+    whole log decide only if nothing else can: if only they are known, or the rule does not say how likely its choices
+    are; otherwise they are left out if they would take long. The rewards are tested as well, for drift and dependence.
+    See docs/check.md.
+
+    Parameters
+    ----------
+    log : ExperimentLog, data frame, mapping of columns or path
+        What happened.
+    policy : Policy or str
+        The rule that is said to have chosen the arms.
+    seed : int, default 0
+        The p-value depends on it, because the method adds random numbers.
+    unseen : (float, float), optional
+        Mean and standard deviation of the arms without a reward, as in `debias`; without it the counts of a log with
+        such arms are not compared.
+    rounds : int, default 1000
+        The choices of a randomised rule are judged in at most this many rounds.
+    threads : int, optional
+        Threads to use; by default as many as there are cores.
+
+    Returns
+    -------
+    Fit
+        The verdict, the tests, and if the rule does not fit, rules much like it that would.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> world = "normal(means=[1, 1.5], sds=[1, 1])"
+    >>> log = db.simulate("ucb(c=2)", world, horizon=100, runs=1, seed=1, paths=True).log(0)
+    >>> db.check(log, "ucb(c=2)").verdict
+    'fits'
+    >>> fit = db.check(log, "ucb(c=1)")
+    >>> fit.verdict, fit.fits, fit.mismatches[0]
+    ('impossible', False, 16)
     """
     declared = as_policy(policy)
     (log,) = logs_of([log], batched=declared.needs_batches)
@@ -72,12 +104,13 @@ def check(
     no_world = bool(log.unseen) and stand_in is None
     if no_world and looked is None:
         raise Refused(
-            f"no reward was logged for {listed(log.unseen)}, and only pull counts could tell whether the rule fits",
+            f"no reward was logged for {listed(log.unseen)}, and only the pull counts can show whether the rule fits",
             where="arms",
             remedy="Give such arms a world with --unseen MEAN,SD (in Python unseen=(mean, sd)).",
         )
-    counts = None if no_world else compare_counts(log, rule, seed, stand_in, threads)
-    return _fit(log, rule, looked, counts, near)
+    too_long = "" if looked is None else left_out(log, rule)
+    counts = None if no_world or too_long else compare_counts(log, rule, seed, stand_in, threads)
+    return _fit(log, rule, looked, counts, near, too_long)
 
 
 def check_before_debiasing(
@@ -155,7 +188,7 @@ def _by_batches(log: ExperimentLog, policy: Policy) -> bool:
 def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.random.Generator) -> Looked:
     bad, size, labels = np.flatnonzero(found.impossible), len(found.arms), log.labels
     wrong = tuple((found.rounds[bad] + 1).tolist())
-    judged = judge(found, rng) if policy.randomised and not wrong else None
+    judged = _judged(found, log, policy, rng) if policy.randomised and not wrong else None
     which = "the first " if found.rounds[-1] == size - 1 else ""
     name = "choices" if size == log.horizon else f"choices of {which}{size:,} rounds"
     finding = finding_of(name, "round", judged, [f"{t:,}" for t in wrong], size)
@@ -166,6 +199,15 @@ def _look_at_rounds(found: Choices, log: ExperimentLog, policy: Policy, rng: np.
     logged = np.arange(len(labels)) == found.arms[bad[0]]
     shown = explain(found, bad[0], policy, labels), situation(found, bad[0], labels, logged=logged)
     return Looked("round", size, wrong, f"round {wrong[0]:,}", *shown, judged, finding)
+
+
+def _judged(found: Choices, log: ExperimentLog, policy: Policy, rng: np.random.Generator) -> Plausibility:
+    """How the choices look, and if nothing speaks against them, whether they look as if batches had been forgotten."""
+    judged = judge(found, rng)
+    p_value, size = forgotten_batches(log, policy) if judged.p_value >= WARNED else (1.0, 0)
+    if p_value >= judged.p_value:
+        return judged
+    return judged._replace(p_value=p_value, departure=f"look as if the rule heard of rewards in batches of {size:,}")
 
 
 def _look_at_batches(found: BatchCounts, log: ExperimentLog, policy: Policy, rng: np.random.Generator) -> Looked:
@@ -193,12 +235,17 @@ def _ended(looked: Looked, log: ExperimentLog, policy: Policy, undecided: str) -
     last, most = f"the log ends after {log.horizon:,} rounds", f"{policy.planned(log.horizon):,} were planned"
     explained = f"{last}, but {most} and the experiment was not decided: {undecided}. Was it stopped by hand?"
     missing = (looked.size if looked.unit == "batch" else log.horizon) + 1
-    finding = looked.finding._replace(p_value=None, finding="they end before the experiment was decided")
+    finding = looked.finding._replace(p_value=None, finding="the log ends before the experiment was decided")
     return looked._replace(wrong=(missing,), where="the end of the log", explained=explained, finding=finding)
 
 
 def _fit(
-    log: ExperimentLog, policy: Policy, looked: Looked | None, counts: Counts | None, near: tuple[str, ...]
+    log: ExperimentLog,
+    policy: Policy,
+    looked: Looked | None,
+    counts: Counts | None,
+    near: tuple[str, ...],
+    without_counts: str = "",
 ) -> Fit:
     judged, wrong = (looked.judged, looked.wrong) if looked else (None, ())
     rewards = examine_rewards(log, policy.batch_sizes(len(log.labels), log.horizon))
@@ -220,7 +267,7 @@ def _fit(
             *of_rewards(rewards),
         ),
         warnings=tuple(reward_warnings(rewards)),
-        notes=_notes(log, policy),
+        notes=(*_notes(log, policy), *([without_counts] if without_counts else [])),
         neighbours=near,
     )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.checking.chosen import IMPOSSIBLE, among_highest
+from debandit.checking.chosen import IMPOSSIBLE, among_highest, most_looked_at
 from debandit.checking.counts import smallest_share
 from debandit.checking.plausibility import DRAWS, MORE_DRAWS, PROMISING, Plausibility, log_ratio, rivals, shares
 from debandit.engine.changes import changed
@@ -24,7 +24,7 @@ from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.policies import Policy
 from debandit.policies.history import History
-from debandit.replay import NUMBERS_AT_ONCE, forced
+from debandit.replay import forced
 
 Drawn = Callable[[int, int, int, np.random.Generator], Ints]  # of (i, size, count, rng): see `Sampled.counts`
 
@@ -116,14 +116,15 @@ class _Before(NamedTuple):
 def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCounts:
     """Batches of a log beside the chances of a rule that goes by totals, or in a log of rounds of any that says them.
 
-    Of a randomised rule at most this many batches are looked at, evenly spaced ones, unless decisions depend on all of
-    them. The batch in which a uniform warm-up ends is left out, for its counts have two sources.
+    Of a randomised rule at most this many batches are looked at, of many arms fewer, evenly spaced ones, unless
+    decisions depend on all of them. The batch in which a uniform warm-up ends is left out, for its counts have two
+    sources.
     """
     arm_count, planned = len(log.labels), policy.planned(log.horizon)
     conditions = policy.conditions(arm_count, planned)
     counts, sums, squares = _table(log, conditions)
     total = len(counts)
-    count = min(total, NUMBERS_AT_ONCE // arm_count, most if policy.randomised else total)
+    count = most_looked_at(log, policy, total, most)
     chosen = np.unique(np.linspace(0, total - 1, count).astype(np.int64))
     if conditions.decides:
         chosen = np.arange(total + (planned > log.horizon))  # the last one would have been next
@@ -344,12 +345,12 @@ def explain_batch(found: BatchCounts, i: int, labels: tuple[str, ...]) -> str:
     logged, sure = (f"{n:,} pulls" if n != 1 else "1 pull" for n in (found.counts[i, arm], found.prescribed[i, arm]))
     what = f"{found.names[i]}: the log has {logged} of {shorten(labels[arm])!r}"
     if not found.chances[i].any() and found.left[i] > 0:
-        return f"{what}, but before that batch the experiment was decided and should have ended."
+        return f"{what}, but the experiment was decided before that batch and should have ended."
     if found.quota and found.free[i, arm] < 0:
         return f"{what}, but the rule's quotas give it at least {sure} there."
     if found.left[i] == 0 and not found.quota:
         return (
-            f"{what}, but until the rule has heard of its initial pulls the arms take turns, which makes {sure}. If "
+            f"{what}, but the arms take turns until the rule has seen its initial pulls, which makes {sure}. If "
             "the arms were drawn at random there, put warm_up(RULE, rounds=...) around the rule."
         )
     if found.free[i, arm] < 0:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from debandit.checking.batch_counts import BatchCounts
 
 IMPOSSIBLE = 1e-15  # quadrature knows no smaller probabilities
+MOST_CHANCES = 2**17  # rounds or batches, times arms, of a randomised rule: some need ten microseconds for each
 SAME = 1e-9  # relative; other programs add up means in another order, and their ties are not ours to the last bit
 
 
@@ -52,16 +53,23 @@ def among_highest(scores: Floats) -> NDArray[np.bool_]:
 def compare_choices(log: ExperimentLog, policy: Policy, most_rounds: int) -> Choices | None:
     """Rounds of a log beside the rule's answers; None if their order is unknown, or the rule cannot say.
 
-    Of the rounds of a randomised rule at most `most_rounds` are looked at: the first, in which chances change the most,
-    and if they follow from totals, half of them are evenly spaced. Which ones does not depend on what happened in them.
+    Of the rounds of a randomised rule at most `most_rounds` are looked at, of many arms fewer: the first, in which
+    chances change the most, and if they follow from totals, half of them are evenly spaced. Which ones does not depend
+    on what happened in them.
     """
     if log.rounds is None:
         return None
-    arm_count = len(log.labels)
-    count = min(log.horizon, NUMBERS_AT_ONCE // arm_count, most_rounds if policy.randomised else log.horizon)
+    count = most_looked_at(log, policy, log.horizon, most_rounds)
     first = count // 2 if policy.randomised and policy.by_totals and count < log.horizon else count
     spaced = np.linspace(first, log.horizon - 1, count - first).astype(np.int64)
     return choices_in(np.append(np.arange(first), spaced), log, policy)
+
+
+def most_looked_at(log: ExperimentLog, policy: Policy, total: int, most: int) -> int:
+    """How many of the rounds or batches of a log are looked at, if at most so many of a randomised rule are."""
+    if policy.randomised:
+        return max(1, min(total, most, MOST_CHANCES // len(log.labels)))
+    return max(1, min(total, NUMBERS_AT_ONCE // len(log.labels)))
 
 
 def choices_in(rounds: Ints, log: ExperimentLog, policy: Policy) -> Choices | None:
@@ -84,21 +92,22 @@ def explain(found: Choices, i: int, policy: Policy, labels: tuple[str, ...]) -> 
     logged, wanted = (shorten(labels[arm]) for arm in (found.arms[i], int(found.chances[i].argmax())))
     round_of = f"round {found.rounds[i] + 1:,}: the log has {logged!r}"
     if not found.chances[i].any():
-        return f"{round_of}, but before it the experiment was decided and should have ended."
+        return f"{round_of}, but the experiment was decided before that and should have ended."
     if found.rounds[i] < policy.opening * len(labels):
         in_turns = policy.conditions(len(labels), len(found.rounds)).in_turns
         times = f"{policy.opening:,} times{', taking turns' if in_turns else ' in a row'}"
         times = "once" if policy.opening == 1 else times
         order = ", ".join(map(shorten, labels[:4])) + (", ..." if len(labels) > 4 else "")
         return (
-            f"{round_of}, but the rule begins by pulling each arm {times}, in the order {order}: here {wanted!r}. "
-            "If the rule knew the arms in another order, give that one (--arms, in Python labels=)."
+            f"{round_of}, but the rule begins by pulling each arm {times}, in the order {order}, so this is the "
+            f"turn of {wanted!r}. If the rule had the arms in another order, give that order (--arms, in Python "
+            "labels=)."
         )
     if np.isneginf(found.scores[i]).any() or (found.chances[i].max() == 1 and policy.randomised):
         return f"{round_of}, but the rule had committed to {wanted!r}."
     if np.isfinite(found.scores[i]).all() and found.chances[i].max() == 1:
         return f"{round_of}, but {wanted!r} has the highest score."
-    return f"{round_of}, which the rule does not choose there."
+    return f"{round_of}, which the rule never chooses there."
 
 
 def situation(

@@ -12,6 +12,8 @@ from debandit.simulation import simulate
 from debandit.worlds import Efron, Gaussian, Unseen
 
 RUNS = 999
+MOST_DRAWS = 2e8  # rounds times arms of all runs: a draw takes 10 to 100 nanoseconds
+LEFT_OUT = "pull counts are not compared: {runs} runs of {rounds:,} rounds and {arms:,} arms would take long"
 
 
 class Counts(NamedTuple):
@@ -25,6 +27,13 @@ class Counts(NamedTuple):
     pulls: int
     low: float
     high: float
+
+
+def left_out(log: ExperimentLog, policy: Policy) -> str:
+    """Why pull counts are not compared where the choices were, if they would take long; mostly nothing."""
+    rounds, arm_count = policy.planned(log.horizon), len(log.labels)
+    takes_long = RUNS * rounds * arm_count > MOST_DRAWS and not policy.in_large_batches(arm_count, rounds)
+    return LEFT_OUT.format(runs=RUNS, rounds=rounds, arms=arm_count) if takes_long else ""
 
 
 def compare_counts(

@@ -15,7 +15,7 @@ from debandit.tables import Column, Part, Printed, Table, plain
 SCHEMA, SCHEMA_VERSION = "debandit.check", 1
 LEVEL = 0.05  # below it a rule is doubtful
 WARNED = 0.01  # below it a rule is implausible
-DOUBT = "one log in twenty of the right rule looks this odd (p = {p:.2g})"
+DOUBT = "even with the right rule, one log in twenty looks this odd (p = {p:.2g})"
 
 _TESTS = (Column("test", "test", "text"), Column("p_value", "p", "number"), Column("finding", "finding", "text"))
 _SITUATION = (Column("arm", "arm", "text"), Column("pulls", "pulls", "count"), Column("mean", "mean", "number"))
@@ -30,12 +30,12 @@ REMEDY = (
 )
 REMEDY_OF_BATCHES = (
     "What to do: compare the rule's options (priors, initial pulls, floors) with the code that ran, give the arms in "
-    "the rule's order (--arms), and make sure that the batches are those after which the rule heard of its rewards, in "
-    "the order of time, with all of their rounds and no others."
+    "the rule's order (--arms), and make sure that each batch ends where the rule learned of its rewards, that the "
+    "batches are in the order of time, and that no round is missing or was added."
 )
 REMEDY_OF_COUNTS = (
-    "What to do: compare the rule's options (priors, burn-in, batches) with the code that ran, and make sure that the "
-    "counts are those of all rounds and of no others."
+    "What to do: compare the rule's options (priors, burn-in, batches) with the code that ran, and make sure that "
+    "every round was counted, and none twice."
 )
 
 
@@ -67,23 +67,51 @@ class Looked(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit(Printed):
-    """How a log looks under a rule."""
+    """How a log looks under a rule.
+
+    Attributes
+    ----------
+    policy : str
+        The rule.
+    arm_count, horizon : int
+        Arms and rounds of the log.
+    rounds_checked, batches_checked : int
+        How many choices were judged one by one, or batch by batch; 0 if they were not judged in that way.
+    p_value : float
+        Of what decides: 0 if the log is impossible, 1 if a rule without randomness chose every arm.
+    mismatches : tuple of int
+        Rounds or batches, counted from 1, that the rule never makes.
+    first_mismatch : str
+        The first of them in words, or empty.
+    situation : tuple of dict
+        What the rule knew of each arm before that.
+    log_likelihood, expected_log_likelihood : float or None
+        Of the choices of a randomised rule.
+    findings : tuple of Finding
+        A line for each test.
+    warnings : tuple of str
+        What there is to say of the rewards.
+    notes : tuple of str
+        Arms that were not available in every batch, and what was left out.
+    neighbours : tuple of str
+        Policies much like this one that fit, if this one does not.
+    """
 
     policy: str
     arm_count: int
     horizon: int
-    rounds_checked: int  # 0 if the choices were not judged one by one
-    batches_checked: int  # 0 if they were not judged batch by batch
-    p_value: float  # of what decides: 0 if the log is impossible, 1 if a rule without randomness chose every arm
-    mismatches: tuple[int, ...]  # rounds or batches, counted from 1, that the rule never makes
-    first_mismatch: str  # in words, or empty
-    situation: tuple[dict[str, Any], ...]  # what the rule knew of each arm before that
-    log_likelihood: float | None  # of the choices of a randomised rule
+    rounds_checked: int
+    batches_checked: int
+    p_value: float
+    mismatches: tuple[int, ...]
+    first_mismatch: str
+    situation: tuple[dict[str, Any], ...]
+    log_likelihood: float | None
     expected_log_likelihood: float | None
     findings: tuple[Finding, ...]
-    warnings: tuple[str, ...]  # about the rewards
-    notes: tuple[str, ...] = ()  # about arms that were not available in every batch
-    neighbours: tuple[str, ...] = ()  # policies much like this one that fit, if this one does not
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    neighbours: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Literal["fits", "doubtful", "implausible", "impossible"]:
@@ -148,14 +176,14 @@ class Fit(Printed):
             return [usual]
         *others, last = map(with_few_sizes, self.neighbours)
         either = f"{', '.join(others)} or {last}" if others else last
-        return [printable(f"It would fit {either}. Declare that if it is what ran."), usual]
+        return [printable(f"This would fit: {either}. Use it if it is what ran."), usual]
 
     @property
     def never(self) -> str:
         """What the rule does not do, in a few words."""
         if self.mismatches[0] > (self.batches_checked or self.horizon):
-            return "ends the experiment at the end"  # of the log
-        count = f"{len(self.mismatches):,} of"
+            return "stops where the log stops"
+        count = f"{len(self.mismatches):,} of the"
         if self.batches_checked:
             return f"makes the counts of {count} {self.batches_checked:,} batches"
         return f"makes {count} {self.rounds_checked:,} choices"
@@ -183,7 +211,7 @@ def finding_of(name: str, what: str, judged: Plausibility | None, wrong: list[st
         text = f"{len(wrong):,} of {count:,} {plural} {verb} impossible under the rule: {listed(wrong, 5)}"
         return Finding(name, None, text)
     if judged is None:
-        return Finding(name, None, f"the rule makes all {count:,} of them, ties allowed")
+        return Finding(name, None, f"all {count:,} agree with the rule, ties allowed")
     text = f"log-likelihood {judged.log_likelihood:.1f}, expected {judged.expected:.1f}"
     return Finding(name, judged.p_value, f"{text}; they {judged.departure}" if judged.p_value < LEVEL else text)
 
@@ -207,7 +235,7 @@ def of_rewards(tests: RewardTests) -> list[Finding]:
     ]
     if tests.moves is not None and tests.in_batches:
         p_value = min(1.0, 2 * min(tests.moves.common, tests.moves.own))
-        said = {COMMON: "all arms move together", OWN: "the arms do not move alike", "": "no arm moves"}
+        said = {COMMON: "all arms move together", OWN: "the arms move differently", "": "no arm moves"}
         found.append(Finding("drift over batches", p_value, said[tests.moves.kind(WARNED)]))
     return found
 
@@ -219,17 +247,17 @@ def reward_warnings(tests: RewardTests) -> list[str]:
     if kind and moves is not None and in_batches and moves.kind(WARNED):
         found.append(_moving(kind, moves))
     elif kind and drift is not None:
-        shared = "All arms drift together." if kind == COMMON else "Not all arms drift alike."
+        shared = "All arms drift together." if kind == COMMON else "The arms do not all drift alike."
         found.append(
             f"{shorten(drift.arm)}: its rewards {'rise' if drift.correlation > 0 else 'fall'} over time "
-            f"(p = {drift.p_value:.2g}), but debiasing assumes that their law does not change. {shared} Look at them "
-            "over time: one mean, corrected or not, may not describe them."
+            f"(p = {drift.p_value:.2g}), but debiasing assumes that they do not. {shared} Plot the rewards over time: "
+            "a single mean, corrected or not, may not describe them."
         )
     if dependence is not None and dependence.p_value < WARNED:
         found.append(
-            f"{shorten(dependence.arm)}: its rewards are {'like' if dependence.correlation > 0 else 'unlike'} the ones "
-            f"before them (p = {dependence.p_value:.2g}), but debiasing assumes that they are independent. Are rows "
-            "repeated, or several of one user? Its bias may be larger than estimated."
+            f"{shorten(dependence.arm)}: each reward is {'like' if dependence.correlation > 0 else 'unlike'} the one "
+            f"before it (p = {dependence.p_value:.2g}), but debiasing assumes independent rewards. Are rows repeated, "
+            "or do users have several rows? The bias may be larger than estimated."
         )
     return found
 
@@ -238,22 +266,22 @@ def _moving(kind: str, moves: Drift) -> str:
     """What batches mean that move the arms."""
     if kind == COMMON:
         return (
-            f"all arms move together from batch to batch (p = {moves.common:.2g}), as days of the week would move "
-            "them. An arm that had more users on good days then looks too good, corrected or not. Period-weighted "
-            "means (--adjust batches) do not care which days an arm had."
+            f"all arms move together from batch to batch (p = {moves.common:.2g}), as they do when weekends differ "
+            "from weekdays. An arm with more users on good days then looks too good, corrected or not. Look at the "
+            "period-weighted means (--adjust batches): they do not depend on which days an arm had."
         )
     return (
-        f"the arms move from batch to batch, and not alike (p = {moves.own:.2g}): which is better may depend on "
-        "the day, and no mean describes all days. Look at them over time. Period-weighted means (--adjust batches) "
-        "are those over all days as they were."
+        f"the arms move from batch to batch, and differently (p = {moves.own:.2g}): which one is better may depend on "
+        "the day. Plot them over time. The period-weighted means (--adjust batches) are averages over all days of the "
+        "log."
     )
 
 
 def debias_warnings(fit: Fit) -> list[str]:
     """What stays in the result of `debias`."""
     if fit.mismatches:
-        what = f"forced: {fit.shown} never {fit.never} of the log"
-        return [f"{what}, so the correction is that of another experiment; {fit.first_mismatch}", *fit.warnings]
+        what = f"forced: {fit.shown} never {fit.never}"
+        return [f"{what}, so do not trust the correction; {fit.first_mismatch}", *fit.warnings]
     if fit.p_value < WARNED:
         test = fit.findings[0]
         what = f"{fit.shown} is unlikely to have made this log (p = {fit.p_value:.2g})"
@@ -270,6 +298,6 @@ def debias_warnings(fit: Fit) -> list[str]:
 def refusal(fit: Fit, where: str) -> Refused:
     """Why `debias` does not go on."""
     what = f"{fit.shown} cannot have made this log: it never {fit.never}"
-    in_spite = "To go on in spite of it: --force, in Python force=True."
+    in_spite = "To go on anyway: --force (in Python force=True)."
     ways_out = [fit.first_mismatch, fit.scores(), *fit.remedies, in_spite]
     return Refused(what, where=where, remedy="\n".join(ways_out))

@@ -4,6 +4,8 @@
 check accepts it, and if it explains the log so much better than the declared rule that this is no accident: if the
 declared rule is right, the likelihood of another one, divided by its own, is 1 on average, so that the best of m such
 ratios is above m / 0.05 in at most 5 % of all logs. An impossible log has no likelihood, and needs no such margin.
+
+The same ratios tell whether batches were forgotten, even where nothing else speaks against a rule.
 """
 
 import math
@@ -30,9 +32,12 @@ from debandit.policies.wrappers import Wrapper
 MOST_NAMED = 3
 TRIED_FURTHER = 5  # candidates of one kind that explain a few rounds equally well
 FEW, LONGEST = 300, 20_000  # the first rounds, and as many more in the first 20,000, by which candidates are compared
+FEWEST = 50  # rounds that must be looked at: a randomised rule of very many arms has no neighbours
+MOST_CHANCES = 2**13  # rounds times arms of a randomised rule, for each candidate
 NEARLY = 30  # a pattern may go on by accident for this many rounds
 _OPENINGS = {"initial_pulls", "pulls"}  # what rules call the number of their initial pulls
 FIRST_TS = (1, 0, 2)  # from which programs count their rounds
+_SIZES = (2, 5, 10)  # times powers of ten: of batches that may have been forgotten
 
 
 class Declared(NamedTuple):
@@ -68,6 +73,8 @@ def neighbours_of(
     log: ExperimentLog, policy: Policy, refused: Looked, accepts: Callable[[Policy], bool]
 ) -> tuple[str, ...]:
     """The rules next to one that does not fit that do, the simplest first; mostly there is none."""
+    if _few(policy, log) < FEWEST:
+        return ()
     conditions = policy.conditions(len(log.labels), log.horizon)
     declared = Declared(_as_written(policy, log), log, refused.wrong, conditions)
     kinds = [[_scored(candidate, log) for candidate in kind(declared)] for kind in KINDS]
@@ -78,6 +85,27 @@ def neighbours_of(
     highest = max((fit.log_likelihood for fit in found), default=0.0)
     as_good = [fit for fit in found if fit.log_likelihood >= highest + math.log(LEVEL)]
     return tuple(dict.fromkeys(str(fit.policy) for fit in as_good))[:MOST_NAMED]
+
+
+def forgotten_batches(log: ExperimentLog, policy: Policy) -> tuple[float, int]:
+    """A p-value for a randomised rule that hears of every reward at once, against itself in batches; and their size.
+
+    The mean of the likelihood ratios for several sizes is 1 on average if the rule is right, and so above 1 / p with a
+    probability of at most p.
+    """
+    conditions = policy.conditions(len(log.labels), policy.planned(log.horizon))
+    elsewise = conditions.delayed or conditions.decides or len(conditions.ends)
+    if log.rounds is None or not policy.by_totals or elsewise or _few(policy, log) < FEWEST:
+        return 1.0, 0
+    declared = Declared(policy, log, (), conditions)
+    most = min(log.horizon // 3, _unheard(declared))
+    sizes = [n * 10**power for power in range(len(str(most))) for n in _SIZES if n * 10**power <= most]
+    found = [_scored(candidate, log) for candidate in _around(policy, Batched, "size", sizes)]
+    if not found:
+        return 1.0, 0
+    logs = np.array([fit.log_likelihood for fit in found]) - _log_likelihood(policy, log)
+    least = np.logaddexp.reduce(logs) - math.log(len(found))
+    return float(np.exp(-min(max(least, 0.0), 600.0))), sizes[int(np.argmax(logs))]
 
 
 def _accepted(kind: list[Scored], log: ExperimentLog, least: float, accepts: Callable[[Policy], bool]) -> Scored | None:
@@ -100,7 +128,7 @@ def _scored(candidate: Candidate, log: ExperimentLog) -> Scored:
 def _log_likelihood(policy: Policy, log: ExperimentLog) -> float:
     """The log-likelihood of some choices, or of the counts of some batches; 0 for a rule that has to make them."""
     if log.rounds is None:
-        counts = compare_batches(log, policy, FEW)
+        counts = compare_batches(log, policy, _few(policy, log))
         logged, chances = counts.free, counts.chances
         impossible = counts.impossible.any()
     else:
@@ -115,10 +143,16 @@ def _log_likelihood(policy: Policy, log: ExperimentLog) -> float:
 
 def _rounds(policy: Policy, log: ExperimentLog) -> Ints:
     """The first rounds, where most is learned, and fewer and fewer of the later ones."""
+    few = _few(policy, log)
+    first = np.arange(min(log.horizon, few))
     if not policy.by_totals:
-        return np.arange(min(log.horizon, FEW))
-    later = np.geomspace(1, min(log.horizon, LONGEST), FEW).astype(np.int64) - 1
-    return np.union1d(np.arange(min(log.horizon, FEW)), later)
+        return first
+    return np.union1d(first, np.geomspace(1, min(log.horizon, LONGEST), few).astype(np.int64) - 1)
+
+
+def _few(policy: Policy, log: ExperimentLog) -> int:
+    """How many first rounds, or batches, candidates are compared by."""
+    return min(FEW, MOST_CHANCES // len(log.labels)) if policy.randomised else FEW
 
 
 def _other_options(declared: Declared) -> Iterator[Candidate]:

@@ -1,8 +1,6 @@
 """The command line. Commands import what they need when they run, so that --help answers at once."""
 
 import io
-import os
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +8,8 @@ from typing import Any
 import click
 
 from debandit.cli.logs import check, compare, debias, describe, identify, report
+from debandit.cli.page import app
+from debandit.cli.rulebook import rules
 from debandit.cli.simulations import datasets, demo, plan, presets, simulate, study
 from debandit.errors import DebanditError, printable, shorten
 from debandit.version import __version__
@@ -23,12 +23,13 @@ def commands() -> None:
     """Correct the biased arm means of a bandit experiment.
 
     \b
-    debandit demo                                            see what it is about
-    debandit describe trial.csv                              what is in my log?
-    debandit check trial.csv --policy "ucb(c=1)"             did this rule make this log?
-    debandit debias trial.csv --policy "ucb(c=1)"            correct your own
-    debandit debias trial.csv --policy ucb --report a.html   a page for people, with pictures
-    debandit compare trial.csv --policy "ucb(c=1)"           all methods side by side
+    debandit demo                                            see an example first
+    debandit describe trial.csv                              see what is in your log
+    debandit check trial.csv --policy "ucb(c=1)"             may this rule have made it?
+    debandit debias trial.csv --policy "ucb(c=1)"            correct the means
+    debandit debias trial.csv --policy ucb --report a.html   write a report for others to read
+    debandit app                                             do all this in the browser
+    debandit compare trial.csv --policy "ucb(c=1)"           see what other methods say
     debandit simulate --policy ucb --world "bernoulli(means=[0.3,0.6])" --horizon 100
     """
 
@@ -37,20 +38,18 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo(f"warning: {printable(str(message))}", err=True)
 
 
-for _command in (describe, debias, report, compare, check, identify, simulate, plan, demo, datasets, presets, study):
+for _command in (
+    *(app, describe, debias, report, compare, check, identify),
+    *(simulate, plan, study, demo, rules, presets, datasets),
+):
     commands.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 refused, 2 bad input, 130 interrupted."""
     warnings.showwarning = _show_warning
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a label must not fail to print because a terminal lacks a letter
-            stream.reconfigure(errors="replace")
     try:
-        code = commands.main(arguments, prog_name="debandit", standalone_mode=False)
-        sys.stdout.flush()
-        return code or 0
+        return commands.main(arguments, prog_name="debandit", standalone_mode=False) or 0
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
@@ -68,10 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return 130
-    except BrokenPipeError:  # the reader of our output has gone, as in `debandit ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
         click.echo(f"error: {printable(shorten(str(error), 2000))}", err=True)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    except SystemExit:  # of code that is not ours
+        click.echo("error: the rule ended the program\n  It must not call sys.exit(); raise an error.", err=True)
         return 2

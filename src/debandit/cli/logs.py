@@ -1,8 +1,8 @@
 """Commands that look at a log."""
 
-import os
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,20 @@ from debandit.cli.options import (
     WithListing,
     WithRules,
     batch_by,
+    code_to_read,
+    dataset_of,
     log_and_policy,
     log_file,
     log_of,
     policy_for,
     read_pair,
+    rule_files,
     settings,
     where_to_work,
 )
-from debandit.cli.printing import FORMATS, printed_as, show
-from debandit.errors import InputError, printable
-from debandit.settings import AVAILABLE, MISSING, checked_options
+from debandit.cli.printing import FORMATS, printed_as, show, take_all
+from debandit.errors import printable
+from debandit.settings import checked_options
 
 if TYPE_CHECKING:
     from debandit.log import ExperimentLog
@@ -38,9 +41,9 @@ Columns = dict[str, Any]
     "world", "runs", "unseen", "interval", "level", "method", "control", "adjust", "control_variates", "seed", "force"
 )
 @where_to_work
-@click.option("--report", "report_path", metavar="PATH", help="Write a page for people there: a file .html.")
-@click.option("--plot", "plot_path", metavar="PATH", help="Draw the result there: a file .svg, .png, .pdf or .html.")
-@click.option("--details", is_flag=True, help="Say how the numbers were made: runs, Monte-Carlo errors, coverage.")
+@click.option("--report", "report_path", metavar="PATH", help="Write a report for others to read to this .html file.")
+@click.option("--plot", "plot_path", metavar="PATH", help="Draw the result to this file: .svg, .png, .pdf or .html.")
+@click.option("--details", is_flag=True, help="Also say how the numbers were made: runs, Monte-Carlo errors, coverage.")
 @printed_as
 def debias(
     log: tuple[str, ...],
@@ -58,13 +61,13 @@ def debias(
 ) -> None:
     """Correct the arm means of a logged experiment.
 
-    The log is a table with one row per round in the order of time, or with counts: one row per arm, or per batch and
-    arm. LOG is a file (CSV, TSV, Parquet, Arrow or JSON lines, also compressed), several files, a pattern in quotes
-    such as 'logs/*.csv', or - for standard input; --db and --query ask a database instead. The name of a data set
-    (debandit datasets) works, too. Columns that are not named are guessed, and the guess is printed.
+    The log is a table with one row per round, in the order of time, or a table of counts, with one row per arm or one
+    per batch and arm. LOG is a file (CSV, TSV, Parquet, Arrow or JSON lines, also compressed), several files, a pattern
+    in quotes such as 'logs/*.csv', or - for standard input; --db and --query read from a database instead. The name of
+    a data set (debandit datasets) works, too. Columns that are not named are guessed, and the guess is printed.
 
-    The rule is run again, many times, in a world built from the log, where the truth is known; the bias seen there is
-    taken off the real means. A log that the rule cannot have made is refused.
+    The rule is run again, thousands of times, in a world that is built from the log and whose true means are known.
+    The bias found there is subtracted from the real means. A log that the rule cannot have made is refused.
     """
     from debandit.debiasing import debias as run
     from debandit.debiasing.cases import totals_enough
@@ -75,16 +78,23 @@ def debias(
     made_by, bootstrap = policy_for(policy, log, columns), as_bootstrap(world, "--world")
     checked, _ = checked_options({"world": bootstrap, **options})
     data = log_of(log, columns, batched=made_by.needs_batches, enough=totals_enough(made_by, checked))
-    _check_targets({"--json": json_path, "--plot": plot_path, "--report": report_path}, log, columns)
+    _check_targets({"--json": json_path, "--plot": plot_path, "--report": report_path}, log, columns, policy)
     if plot_path is not None:
         checked_picture(plot_path, "--plot")
     with chosen(workers, cluster) as executor:
         result = run(data, made_by, world=bootstrap, executor=executor, **options)
-    show(result, form, json_path, result.parts(with_details=details))
+    steps: list[Callable[[], object]] = [
+        lambda: show(result, form, json_path, result.parts(with_details=details)),
+    ]
     if plot_path is not None:
-        result.plot(plot_path)
+        steps.append(lambda: result.plot(plot_path))
     if report_path is not None:
-        _write_report(report_path, result, data, made_by, log, options)
+        about = {
+            "source": " ".join(log) or "the log",
+            "read": code_to_read(log, columns, batched=made_by.needs_batches),
+        }
+        steps.append(lambda: _write_report(report_path, result, data, made_by, about, options))
+    take_all(steps)
 
 
 def _write_report(
@@ -92,7 +102,7 @@ def _write_report(
     result: "Debiased",
     log: "ExperimentLog",
     policy: "Policy",
-    names: tuple[str, ...],
+    about: dict[str, str],
     options: dict[str, Any],
 ) -> None:
     """The report, with what the check says, and what other assumptions would give."""
@@ -103,22 +113,24 @@ def _write_report(
     threads = options["threads"]
     fit = run(log, policy, seed=options["seed"], unseen=options["unseen"], threads=threads)
     others, typed = sensitivity(log, result, threads), shlex.join(["debandit", *sys.argv[1:]])
-    write_report(path, result, fit=fit, others=others, source=" ".join(names) or "the log", command=typed)
+    write_report(path, result, fit=fit, others=others, command=typed, **about)
 
 
 @click.command()
 @click.argument("result", metavar="RESULT.json")
-@click.option("-o", "--output", default="report.html", show_default=True, metavar="PATH", help="Where to write it.")
+@click.option("-o", "--output", default="report.html", show_default=True, metavar="PATH", help="The file to write.")
 def report(result: str, output: str) -> None:
-    """Turn a result that was kept with --json into a page for people.
+    """Write a report for others to read from a result that was saved with --json.
 
-    With the log at hand, debandit debias ... --report PATH writes more: how well the rule fits, and what other
-    assumptions would give.
+    If you have the log, use debandit debias ... --report PATH: that report also says how well the rule fits, and what
+    other assumptions would give.
     """
+    from debandit.files import check_targets
     from debandit.report import write_report
     from debandit.result import Debiased
 
-    write_report(output, Debiased.from_json(result), source=result)
+    check_targets({"--output": output}, [result])
+    write_report(output, Debiased.from_json(result))
     click.echo(f"written to {printable(output)}")
 
 
@@ -129,11 +141,11 @@ def report(result: str, output: str) -> None:
     "--support",
     metavar="LOW,HIGH",
     callback=read_pair,
-    help="Between which every reward must lie; a confidence sequence needs it unless rewards are 0/1.",
+    help="The lowest and the highest possible reward. A confidence sequence needs them unless rewards are 0/1.",
 )
 @where_to_work
 @printed_as
-@click.option("--plot", "plot_path", metavar="PATH", help="Draw everything there: a file .svg, .png or .pdf.")
+@click.option("--plot", "plot_path", metavar="PATH", help="Draw the comparison to this file: .svg, .png or .pdf.")
 def compare(
     log: tuple[str, ...],
     columns: Columns,
@@ -146,12 +158,12 @@ def compare(
     plot_path: str | None,
     **options: Any,
 ) -> None:
-    """Put all methods side by side: debias and its rivals.
+    """Show our means beside those of other methods.
 
-    For each arm what every method says of its mean: naive, quoted, corrected, Rao-Blackwell, IPW, AIPW, AW-AIPW,
-    W-decorrelation, batch-weighted means, confidence sequences; with --control also differences, and batched OLS. It
-    says what each assumes, why one is not possible for this log, and which one is recommended, where that was measured.
-    The log and its options are those of debias.
+    The methods are naive, quoted and corrected means, Rao-Blackwell, IPW, AIPW, AW-AIPW, W-decorrelation,
+    batch-weighted means and confidence sequences; with --control also differences, and batched OLS. You see what each
+    method says about each arm, what it assumes, why it is not possible for this log, and which one is recommended, if
+    that was measured. LOG and the options are those of debias.
     """
     from debandit.comparing import compare as run
     from debandit.executors import chosen
@@ -164,12 +176,10 @@ def compare(
     if plot_path is not None:
         checked_picture(plot_path, "--plot")
     data = log_of(log, columns, batched=made_by.needs_batches)
-    _check_targets({"--json": json_path, "--plot": plot_path}, log, columns)
+    _check_targets({"--json": json_path, "--plot": plot_path}, log, columns, policy)
     with chosen(workers, cluster) as executor:
         found = run(data, made_by, world=bootstrap, executor=executor, **options)
-    show(found, form, json_path)
-    if plot_path is not None:
-        found.save_plot(plot_path)
+    take_all([lambda: show(found, form, json_path), *([lambda: found.save_plot(plot_path)] if plot_path else [])])
 
 
 @click.command(cls=WithRules)
@@ -179,16 +189,17 @@ def compare(
 def check(
     log: tuple[str, ...], columns: Columns, policy: str | None, form: str, json_path: str | None, **options: Any
 ) -> None:
-    """Did this rule make this log? Ends with the exit code 0 if it may have, with 1 if not.
+    """Check whether this rule may have made this log.
 
-    A correction with the wrong rule is worthless. Choices that the rule never makes are listed, the first one with the
-    rule's scores; the choices of a randomised rule are tested. So are the rewards, for drift and dependence.
+    A correction with the wrong rule is worthless. Choices that the rule never makes are listed, and the first of them
+    is explained. The choices of a randomised rule are tested, and so are the rewards, for drift and dependence. The
+    exit code is 0 if the rule may have made the log, and 1 if not.
     """
     from debandit.checking import check as run
 
     made_by = policy_for(policy, log, columns)
     data = log_of(log, columns, batched=made_by.needs_batches)
-    _check_targets({"--json": json_path}, log, columns)
+    _check_targets({"--json": json_path}, log, columns, policy)
     fit = run(data, made_by, **options)
     show(fit, form, json_path)
     click.get_current_context().exit(0 if fit.fits else 1)
@@ -196,41 +207,44 @@ def check(
 
 @click.command()
 @log_file
-@click.option("--batch", metavar="COLUMN", help="Column of the batches.")
+@click.option("--batch", metavar="COLUMN", help="The column of the batches.")
 @batch_by
 @printed_as
 def describe(log: tuple[str, ...], columns: Columns, form: str, json_path: str | None) -> None:
-    """Say what is in a log: per arm, over time, and what to type next."""
-    from debandit.describing import Description
+    """Show what is in a log: the arms, how they did over time, and what to type next."""
+    from debandit.describing import describe as run
+    from debandit.readers.written import as_options
 
-    found = Description(log_of(log, columns, absences=False, batched=True))
+    found = run(log_of(log, columns, absences=False, batched=True))
     _check_targets({"--json": json_path}, log, columns)
     show(found, form, json_path)
     if form != FORMATS[0]:
         return
     rule = "batched(RULE)" if found.log.batch_sizes else "RULE"
-    words = " ".join([_typed(log, columns), *_as_typed(columns)])
-    click.echo("\nNext, with the rule that chose the arms (debandit debias --help lists them):")
+    words = f"{_typed(log, columns)} {shlex.join(as_options(columns))}".strip()
+    click.echo("\nNext, with the rule that chose the arms (debandit rules lists them):")
     _echo_command(f'  debandit debias {words} --policy "{rule}"')
     if found.log.rounds is not None and found.log.batch_sizes is None:
-        _echo_command(f"If you do not know it: debandit identify {words}")
+        _echo_command(f"If you do not know the rule: debandit identify {words}")
 
 
-def _check_targets(targets: dict[str, str | None], log: tuple[str, ...], columns: Columns) -> None:
-    """Refuse to write where nothing can be written, or over the log, before any work is done."""
-    from debandit.files import check_target
+def _check_targets(
+    targets: dict[str, str | None], log: tuple[str, ...], columns: Columns, policy: str | None = None
+) -> None:
+    """Refuse to write where nothing can be written, or over what is read, before any work is done."""
+    from debandit.files import check_targets
 
-    for option, path in targets.items():
-        if path is not None and check_target(path) in _files(log, columns):
-            raise InputError("this is the log; the result would replace it", where=option, remedy="Name another file.")
+    check_targets(targets, [*_files(log, columns), *rule_files(policy)])
 
 
 def _files(log: tuple[str, ...], columns: Columns) -> list[Path]:
-    """The files that are read, which no result may replace."""
+    """The files of the log."""
     from debandit.readers.databases import address_of
+    from debandit.readers.sources import paths_of
 
-    files = log if columns["query"] is None else [file for file in [address_of(log[0]).file] if file]
-    return [Path(os.path.realpath(file)) for file in files]
+    if columns["query"] is not None:
+        return [Path(file) for file in [address_of(log[0]).file] if file]
+    return [] if dataset_of(log, columns) else [path for each in log for path in paths_of(each)]
 
 
 def _typed(log: tuple[str, ...], columns: Columns) -> str:
@@ -238,15 +252,6 @@ def _typed(log: tuple[str, ...], columns: Columns) -> str:
     from debandit.readers.databases import address_of
 
     return " ".join(map(shlex.quote, log if columns["query"] is None else ["--db", address_of(log[0]).shown]))
-
-
-def _as_typed(columns: Columns) -> list[str]:
-    """The options that name columns, as one types them."""
-    usual = {"missing": MISSING[0], "available": AVAILABLE[0]}
-    told = {name: value for name, value in columns.items() if value and value != usual.get(name)}
-    metrics = [("metric", metric) for metric in told.pop("metrics", ())]
-    arms = [("arms", ",".join(told.pop("arms")))] if "arms" in told else []
-    return [f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in [*told.items(), *arms, *metrics]]
 
 
 def _echo_command(text: str) -> None:

@@ -55,9 +55,9 @@ class WithRules(WithListing):
 def _read_runs(_context: click.Context, _option: click.Parameter, text: str) -> int | str:
     if text == "auto":
         return text
-    if text.isdecimal():
+    if text.isdecimal() and len(text) < 20:  # Python refuses to read thousands of digits
         return int(text)
-    raise click.BadParameter(f"{text!r} is neither 'auto' nor a whole number.")
+    raise click.BadParameter(f"{text!r} is neither 'auto' nor a whole number of fewer than 20 digits.")
 
 
 def read_pair(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[float, float] | None:
@@ -108,22 +108,26 @@ def _setting(name: str) -> Callable[[Command], Command]:
 
 def where_to_work(command: Command) -> Command:
     """The options that say where the work is done."""
-    cluster = click.option("--cluster", metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786.")
-    workers = click.option("--workers", type=click.IntRange(1), help="Run in this many processes of one thread each.")
+    cluster = click.option(
+        "--cluster", metavar="ADDRESS", help="Use the Dask cluster at this address, such as tcp://host:8786."
+    )
+    workers = click.option("--workers", type=click.IntRange(1), help="Use this many processes, with one thread each.")
     return settings("threads")(workers(cluster(command)))
 
 
 _COUNTS = {  # the columns of a table of counts, which has no rewards
-    "pulls": "Of counts per arm (and batch): column of the number of users.  [default: guessed from the names]",
-    "successes": "Column of the number of successes among them.  [default: guessed from the names]",
-    "mean": "Or column of their mean reward ...",
-    "sd": "... and of the standard deviation (divisor n - 1).",
-    "sum": "Or column of the sum of their rewards ...",
-    "squares": "... and of the sum of squares.",
+    "pulls": "In a table of counts: the column with the number of users.  [default: guessed from the names]",
+    "successes": "The column with the number of successes.  [default: guessed from the names]",
+    "mean": "Instead of successes: the column with the mean reward ...",
+    "sd": "... and the one with the standard deviation (divisor n - 1).",
+    "sum": "Or the column with the sum of the rewards ...",
+    "squares": "... and the one with the sum of their squares.",
 }
 
 
-batch_by = click.option("--batch-by", type=click.Choice(PERIODS), help="Cut the time into such batches, in UTC.")
+batch_by = click.option(
+    "--batch-by", type=click.Choice(PERIODS), help="Make batches from the column of the time, in UTC."
+)
 
 
 def log_and_policy(command: Command) -> Command:
@@ -131,13 +135,13 @@ def log_and_policy(command: Command) -> Command:
     policy = click.option(
         "--policy",
         metavar="RULE",
-        help="The rule that chose the arms, with its options, or a platform's, such as preset:growthbook (debandit "
-        "presets lists them); needed unless LOG is a data set, which has its own.",
+        help="The rule that chose the arms, with its options, or the rule of a platform, such as preset:growthbook "
+        "(debandit presets lists them). A data set has its own rule; any other LOG needs this option.",
     )
     batch = click.option(
         "--batch",
         metavar="COLUMN",
-        help="Column of the batches; the rule is then written batched(RULE).  [default: guessed if it is]",
+        help="The column of the batches; write the rule as batched(RULE).  [default: guessed if it is written so]",
     )
     return log_file(batch(batch_by(policy(command))))
 
@@ -171,39 +175,45 @@ def log_file(command: Command) -> Command:
             type=click.Choice(AVAILABLE),
             default=AVAILABLE[0],
             show_default=True,
-            help="Of counts per batch: whether all arms were available in every batch, or the rows show when.",
+            help="In a table of batches: were all arms available in every batch (all), or do the rows show it (auto)?",
         ),
         click.option(
-            "--arms", metavar="A,B,...", help="All arms in the rule's order.  [default: order of first appearance]"
+            "--arms",
+            metavar="A,B,...",
+            help="All arms, in the order that the rule used.  [default: order of first appearance]",
         ),
         click.option(
             "--missing",
             type=click.Choice(MISSING),
             default=MISSING[0],
             show_default=True,
-            help="What to do with rows that lack a value.",
+            help="What to do with rows in which a value is missing.",
         ),
-        click.option("--query", metavar="SQL", help="What to ask the database, as a SELECT; nothing is written to it."),
+        click.option("--query", metavar="SQL", help="The SELECT to send to the database; nothing is written to it."),
         click.option(
             "--db",
             "database",
             metavar="URI",
-            help="Instead of LOG: sqlite:///file.db, duckdb:///file.duckdb or postgresql://user@host/database.",
+            help="A database instead of LOG: sqlite:///file.db, duckdb:///file.duckdb or "
+            "postgresql://user@host/database.",
         ),
         click.option(
             "--metric",
             "metrics",
             metavar="COLUMN",
             multiple=True,
-            help="Another outcome beside the reward, to be corrected as well; repeatable.",
+            help="Another outcome to correct besides the reward. May be given several times.",
         ),
         click.option(
             "--time",
             metavar="COLUMN",
-            help="Column to sort by; none: rows are in order already.  [default: none, but a guessed one must agree]",
+            help="The column of the time, to sort the rows by; none: they are in order.  [default: guessed from the "
+            "names, and only to see that the rows are in order]",
         ),
-        click.option("--reward", metavar="COLUMN", help="Column of the rewards.  [default: guessed from the names]"),
-        click.option("--arm", metavar="COLUMN", help="Column of the arms.  [default: guessed from the names]"),
+        click.option(
+            "--reward", metavar="COLUMN", help="The column of the rewards.  [default: guessed from the names]"
+        ),
+        click.option("--arm", metavar="COLUMN", help="The column of the arms.  [default: guessed from the names]"),
         click.argument("log", metavar="LOG...", nargs=-1),
     ):
         with_columns = option(with_columns)
@@ -233,17 +243,28 @@ def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, absences: bool = 
     return log
 
 
+def code_to_read(paths: tuple[str, ...], columns: dict[str, Any], *, batched: bool) -> str:
+    """The Python code that reads the same log."""
+    from debandit.readers.written import as_code
+
+    data = dataset_of(paths, columns)
+    if data is not None:
+        return f"db.datasets.{data.name}.log"
+    return as_code(paths[0] if len(paths) == 1 else list(paths), columns, batched=batched)
+
+
 def dataset_of(paths: tuple[str, ...], columns: dict[str, Any]) -> "Dataset | None":
     """The data set of this name, if that is what LOG is; a file of the same name comes first."""
     if len(paths) != 1 or columns["query"] is not None or not paths[0].isidentifier() or Path(paths[0]).exists():
         return None
     from debandit.datasets import ALL
+    from debandit.readers.written import named
 
     data = ALL.get(paths[0].lower())
-    named = [name for name, value in columns.items() if value and value not in (AVAILABLE[0], MISSING[0])]
-    if data is not None and named:
+    if data is not None and (said := named(columns)):
         what = f"{data.name} is a data set of debandit, whose columns are known"
-        raise InputError(what, where=f"--{named[0].replace('_', '-')}", remedy="Leave out the options of columns.")
+        where = f"--{next(iter(said)).replace('_', '-')}"
+        raise InputError(what, where=where, remedy="Leave out the options of columns.")
     return data
 
 
@@ -262,11 +283,23 @@ def policy_for(text: str | None, paths: tuple[str, ...], columns: dict[str, Any]
 
 def policy_of(text: str) -> "Policy":
     """The policy that --policy asks for. If it is in a file, the file is run, and a line says so."""
-    from debandit.policies import as_policy, rules_in_files
+    from debandit.policies import as_policy
 
-    for file, _ in rules_in_files(text):
-        click.echo(f"debandit runs the file {printable(shorten(file, 200))} for its rule", err=True)
+    for file in rule_files(text):
+        say_what_runs(file)
     return as_policy(text, "--policy")
+
+
+def say_what_runs(file: str) -> None:
+    """Nobody's code is run in silence."""
+    click.echo(f"debandit runs the file {printable(shorten(file, 200))} for its rule", err=True)
+
+
+def rule_files(*policies: str | None) -> list[str]:
+    """The Python files that rules come from."""
+    from debandit.policies import rules_in_files
+
+    return [file for text in policies if text for file, _ in rules_in_files(text)]
 
 
 def _labels_of(text: str | None) -> list[str] | None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import click
 
-from debandit.errors import printable
+from debandit.errors import DebanditError, printable
 from debandit.tables import Part, Table, in_markdown, laid_out
 
 FORMATS = ("table", "markdown", "csv", "json")
@@ -36,9 +36,14 @@ class Found(Protocol):
 def printed_as(command: Callable[..., None]) -> Callable[..., None]:
     """The options that say how an answer is printed, and where else it is written."""
     form = click.option(
-        "--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True, help="What is printed."
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        default=FORMATS[0],
+        show_default=True,
+        help="The format of what is printed.",
     )
-    path = click.option("--json", "json_path", metavar="PATH", help="Write everything there, too.")
+    path = click.option("--json", "json_path", metavar="PATH", help="Also write everything to this JSON file.")
     return form(path(command))
 
 
@@ -52,9 +57,24 @@ def show(found: Found, form: str, json_path: str | None, parts: Sequence[Part] |
         "csv": lambda: _csv(found.rows()).removesuffix("\n"),
         "json": lambda: json_text(found.document()).removesuffix("\n"),
     }
-    click.echo(texts[form](), color=False if os.environ.get("NO_COLOR") else None)
+    steps = [lambda: click.echo(texts[form](), color=False if os.environ.get("NO_COLOR") else None)]
     if json_path is not None:
-        write_whole(json_path, json_text(found.document()))
+        steps.insert(0, lambda: write_whole(json_path, json_text(found.document())))
+    take_all(steps)
+
+
+def take_all(steps: Sequence[Callable[[], object]]) -> None:
+    """Take every step, also if one before it failed: what was computed must get out in every way that is left."""
+    failures = []
+    for step in steps:
+        try:
+            step()
+        except DebanditError as error:
+            failures.append(error)
+    for failure in failures[1:]:
+        click.echo(f"error: {failure}", err=True)
+    if failures:
+        raise failures[0]
 
 
 def _coloured(parts: Sequence[Part]) -> str:

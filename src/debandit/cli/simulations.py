@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from debandit.cli.options import WithGivenWorlds, policy_of, settings, where_to_work
-from debandit.cli.printing import printed_as, show
+from debandit.cli.options import WithGivenWorlds, policy_of, rule_files, say_what_runs, settings, where_to_work
+from debandit.cli.printing import printed_as, show, take_all
 from debandit.errors import InputError, printable, with_few_sizes
 from debandit.files import known
-from debandit.tables import Column, Part, Table, decimals_for
+from debandit.tables import Column, Part, Table, decimals_for, wrapped
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -52,17 +52,16 @@ def simulate(
     form: str,
     json_path: str | None,
 ) -> None:
-    """Run a rule in a world that you describe, and see how biased its sample means are."""
+    """Run a rule in a world that you describe, and show how biased its sample means are."""
     from debandit.executors import chosen
-    from debandit.files import check_target
+    from debandit.files import check_targets
     from debandit.simulation import tally
     from debandit.worlds import as_world
 
     chooser, place = policy_of(policy), as_world(world, "--world")
     if place.means.ndim != 1:
-        raise InputError("one world at a time, please: a list of numbers, not of lists", where="--world")
-    if json_path is not None:
-        check_target(json_path)
+        raise InputError("give one world at a time: a list of numbers, not of lists", where="--world")
+    check_targets({"--json": json_path}, rule_files(policy))
     with chosen(workers, cluster) as executor:
         total = tally(chooser, place, horizon=horizon, runs=runs, seed=seed, threads=threads, executor=executor)
     per_arm = {
@@ -105,38 +104,55 @@ class Averages(NamedTuple):
 
 @click.command(cls=WithGivenWorlds)
 @click.option(
-    "--policy", "policies", required=True, multiple=True, metavar="RULE", help="A rule; several are compared."
+    "--policy", "policies", required=True, multiple=True, metavar="RULE", help="A rule. Give several to compare them."
 )
 @click.option("--world", required=True, metavar="WORLD", help="Where rewards come from, with its options.")
-@click.option("--horizon", "horizons", required=True, multiple=True, type=click.IntRange(1), help="Rounds; or several.")
+@click.option(
+    "--horizon",
+    "horizons",
+    required=True,
+    multiple=True,
+    type=click.IntRange(1),
+    help="Rounds of one experiment. Give several to compare them.",
+)
 @click.option("--control", default=1, show_default=True, type=click.IntRange(1), help="The arm to compare with.")
-@click.option("--experiments", default=100, show_default=True, type=click.IntRange(2), help="How many to debias.")
+@click.option(
+    "--experiments", default=100, show_default=True, type=click.IntRange(2), help="Simulated experiments to debias."
+)
 @click.option("--runs", default=200, show_default=True, type=click.IntRange(2), help="Runs to debias each of them.")
-@click.option("--plot", "plot_path", metavar="PATH", help="Draw it there: a file .svg, .png, .pdf or .html.")
+@click.option("--plot", "plot_path", metavar="PATH", help="Draw the plan to this file: .svg, .png, .pdf or .html.")
 @settings("level", "seed", "threads")
+@printed_as
 def plan(
-    policies: tuple[str, ...], world: str, horizons: tuple[int, ...], plot_path: str | None, **options: Any
+    policies: tuple[str, ...],
+    world: str,
+    horizons: tuple[int, ...],
+    plot_path: str | None,
+    form: str,
+    json_path: str | None,
+    **options: Any,
 ) -> None:
-    """Before an experiment: what a rule would cost, and how well the arms would be known.
+    """Plan an experiment: what would a rule cost, and how well would you know the arms?
 
-    Expected pulls and regret, the bias of each mean before and after correction, width and coverage of the intervals,
-    the power of the p-value, and how often the best arm wins. Give several rules or horizons to put them side by side.
+    The plan has the expected pulls and the regret, the bias of each mean before and after correction, the width and
+    the coverage of the intervals, the power of the p-value, and how often the best arm wins. Give several rules or
+    horizons to put them side by side.
     """
+    from debandit.files import check_targets
     from debandit.forecasting import plan as run
     from debandit.plots import checked_picture
     from debandit.worlds import as_world
 
     if plot_path is not None:
         checked_picture(plot_path, "--plot")
+    check_targets({"--json": json_path, "--plot": plot_path}, rule_files(*policies))
     rules = [policy_of(policy) for policy in policies]
     found = run(rules, as_world(world, "--world"), horizon=horizons, **options)
-    click.echo(str(found))
-    if plot_path is not None:
-        found.plot(plot_path)
+    take_all([lambda: show(found, form, json_path), *([lambda: found.plot(plot_path)] if plot_path else [])])
 
 
 @click.command()
-@click.option("--save", metavar="PATH", help="Only write the trial's log there, as trial.csv for example.")
+@click.option("--save", metavar="PATH", help="Only write the log of the trial to this file, such as trial.csv.")
 @settings("seed", "threads")
 def demo(save: str | None, seed: int, threads: int | None) -> None:
     """Show a two-drug trial of 100 patients, from start to end."""
@@ -150,16 +166,16 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--save", metavar="PATH", help="Write its log there, as a CSV file.")
+@click.option("--save", metavar="PATH", help="Write the log to this CSV file.")
 def datasets(name: str | None, save: str | None) -> None:
-    """List real experiments to try things on, or say more about one of them."""
+    """List the real experiments that come with debandit, or describe one of them."""
     from debandit.datasets import ALL, find
 
     if name is None:
         if save is not None:
-            raise click.UsageError("--save needs the name of a dataset.")
+            raise click.UsageError("--save needs the name of a data set.")
         for each in ALL.values():
-            click.echo(f"{each.name:20} {each.description}")
+            click.echo(wrapped(f"{each.name:20} {each.description}", indent=" " * 21))
     elif save is None:
         click.echo(str(find(name)))
     else:
@@ -169,7 +185,7 @@ def datasets(name: str | None, save: str | None) -> None:
 @click.command()
 @click.argument("name", required=False)
 def presets(name: str | None) -> None:
-    """List the rules of experimentation platforms, or say all that is known of one of them."""
+    """List the rules of experimentation platforms, or show all that is known about one of them."""
     from debandit.policies.presets import PREFIX, find
     from debandit.policies.presets import presets as known
 
@@ -183,29 +199,33 @@ def presets(name: str | None) -> None:
 @click.command()
 @click.argument("name", metavar="NAME | FILE.toml | list | new")
 @click.argument("file", metavar="[FILE.toml]", required=False)
-@click.option("-o", "--output", metavar="DIR", help="Where to keep results.  [default: debandit-out/NAME]")
+@click.option("-o", "--output", metavar="DIR", help="The directory for the results.  [default: debandit-out/NAME]")
 @click.option("--experiments", type=click.IntRange(2), help="Simulated experiments per cell.  [default: the study's]")
-@click.option("--runs", type=click.IntRange(2), help="Runs to debias each of them.  [default: the study's]")
+@click.option("--runs", type=click.IntRange(2), help="Runs to debias each experiment.  [default: the study's]")
 @click.option("--seed", type=click.IntRange(0), help="Same seed, same answer.  [default: the study's]")
 @click.option(
     "--settings",
     type=click.IntRange(1),
-    help="For accuracy and coverage: random settings of each family.  [default: 40, 25]",
+    help="For accuracy and coverage: the number of random settings of each family.  [default: 40, 25]",
 )
 @click.option(
     "--population",
     type=click.Choice(["small", "long", "equal", "web", "web-equal", "web-ucb", "web-drift"]),
-    help="For coverage: 60 to 300 rounds, up to 5,000, equal arms, or 20,000 users and more, also with equal arms, "
-    "under UCB, or on days that move all arms.  [default: small]",
+    help="For coverage: 60 to 300 rounds (small), up to 5,000 (long), equal arms, or 20,000 users and more (web), also "
+    "with equal arms, under UCB, or on days that are better than others for all arms (web-drift).  [default: small]",
 )
-@click.option("--level", type=click.Choice(["0.8", "0.9", "0.95", "0.99"]), help="For coverage.  [default: 0.95]")
+@click.option(
+    "--level",
+    type=click.Choice(["0.8", "0.9", "0.95", "0.99"]),
+    help="For coverage: the level of the intervals.  [default: 0.95]",
+)
 @click.option(
     "--interval",
     type=click.Choice(["auto", "simulated"]),
-    help="For coverage: measure all that debias says with this interval, too. It takes long.",
+    help="For coverage: also debias every experiment, with this interval, and measure all that debias says. Slow.",
 )
-@click.option("--draw-only", is_flag=True, help="Only draw, from the rows that are there.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no table; only say what was written.")
+@click.option("--draw-only", is_flag=True, help="Only draw the pictures, from the rows of an earlier run.")
+@click.option("-q", "--quiet", is_flag=True, help="Print neither progress nor table, only what was written.")
 @where_to_work
 def study(
     name: str,
@@ -226,13 +246,14 @@ def study(
 ) -> None:
     """Run a simulation study: a table or figure of the paper, or your own TOML file.
 
-    Finished work is kept in the output directory. A study that was stopped, however roughly, goes on where it was,
-    and ends with the same numbers; what has changed in its file is computed again, and nothing else.
+    Finished work is kept in the output directory. If a study was stopped, even by kill -9, run it again: it goes on
+    where it stopped, and ends with the same numbers. If its file has changed, only the cells that differ are computed
+    again.
 
     \b
-    debandit study list                  what there is
+    debandit study list                  all studies
     debandit study figure3               rows, a table and a picture in debandit-out/figure3
-    debandit study figure3 --draw-only   the picture again, from the rows
+    debandit study figure3 --draw-only   draw the picture again, from the rows
     debandit study paper                 everything in the paper
     debandit study new my.toml           a commented example to change
     debandit study my.toml -o out
@@ -240,12 +261,10 @@ def study(
     debandit study coverage              how often its intervals cover the truth
     """
     from debandit.executors import chosen
-    from debandit.study import PAPER, Study, shipped_names, write_example
+    from debandit.study import Study, shipped_names, write_example
 
     if (name == "new") != (file is not None):
-        raise click.UsageError(
-            "`debandit study new my.toml` names the file to write; other studies take no second name."
-        )
+        raise click.UsageError("A file is named after `new` only, as in `debandit study new my.toml`.")
     if name == "new":
         write_example(str(file))
         click.echo(f"wrote {file}; run it with: debandit study {file}")
@@ -256,24 +275,40 @@ def study(
         for known, title in MEASURED.items():
             click.echo(f"{known:10} {title}")
         return
+    targets = _directories(name, output)
     asked = {"experiments": experiments, "runs": runs, "seed": seed}
     if name != "coverage" and (population or level or interval):
-        raise click.UsageError("--population, --level and --interval are options of coverage only.")
+        raise click.UsageError("--population, --level and --interval are only for coverage.")
     if name in MEASURED:
         of_coverage = {"scale": population, "level": level and float(level), "interval": interval}
         plans = {name: _measured(name, asked | {"settings": settings} | of_coverage)}
     elif settings is not None:
-        raise click.UsageError(f"--settings is an option of {' and '.join(MEASURED)} only.")
+        raise click.UsageError(f"--settings is only for {' and '.join(MEASURED)}.")
     else:
         plans = {
-            each: (Study.from_toml(each) if each.endswith(".toml") else Study.shipped(each)).with_settings(**asked)
-            for each in (PAPER if name == "paper" else [name])
+            each: (
+                Study.from_toml(each, say_what_runs) if each.endswith(".toml") else Study.shipped(each)
+            ).with_settings(**asked)
+            for each in targets
         }
-    folder = Path(output or Path("debandit-out") / Path(name).name.removesuffix(".toml"))
     with chosen(workers, cluster) as executor:
         for each, plan in plans.items():
-            target = folder / each if len(plans) > 1 else folder
-            _run_study(plan, target, draw_only, quiet, threads, executor)
+            _run_study(plan, targets[each], draw_only, quiet, threads, executor)
+
+
+def _directories(name: str, output: str | None) -> dict[str, Path]:
+    """The directory of each study that the name stands for, in which there is room for its files."""
+    from debandit.study import PAPER
+    from debandit.study.rows import check_folder
+
+    own = Path(name).name.removesuffix(".toml")
+    if output is None and own in ("", ".", ".."):
+        raise click.UsageError(f"{name!r} is no name for a directory. Say with -o where to keep the results.")
+    folder = Path(output or Path("debandit-out") / own)
+    found = {each: folder / each for each in PAPER} if name == "paper" else {name: folder}
+    for directory in found.values():
+        check_folder(directory)
+    return found
 
 
 def _measured(name: str, asked: dict[str, Any]) -> "Study":
@@ -285,7 +320,7 @@ def _measured(name: str, asked: dict[str, Any]) -> "Study":
     if name == "accuracy":
         return accuracy_study(**given)
     if "runs" in given and "interval" not in given:
-        raise click.UsageError("--runs: the intervals that coverage measures need none, but for --interval.")
+        raise click.UsageError("--runs needs --interval: without it, coverage measures intervals that need no runs.")
     return coverage_study(**given)
 
 

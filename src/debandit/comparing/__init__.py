@@ -23,10 +23,43 @@ def compare(
 ) -> Comparison:
     """Apply all methods to one log: `debias` and its rivals of `estimators`.
 
-    The log and the options are those of `debias`; `runs` are its runs. First the policy is checked against the log, as
-    there. A method that is not possible for the log is left out, with the reason. `support=(low, high)`, between which
-    every reward must lie, is what a confidence sequence needs to know unless the rewards are 0/1. With a `control`
-    there are differences to it, too. See docs/compare.md.
+    First the policy is checked against the log, as in `debias`. A method that is not possible for the log is left out,
+    with the reason. See docs/compare.md.
+
+    Parameters
+    ----------
+    log : ExperimentLog, data frame, mapping of columns or path
+        What happened.
+    policy : Policy or str
+        The rule that chose the arms.
+    support : (float, float), optional
+        Between which every reward must lie: what a confidence sequence needs to know unless the rewards are 0/1.
+    **options
+        Those of `debias`; `runs` are its runs. With a `control` there are differences to it, too.
+
+    Returns
+    -------
+    Comparison
+        What each method says of each arm, what it assumes, and which one is recommended.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> rule = "floor(beta_thompson, probability=0.1)"
+    >>> log = db.simulate(rule, "bernoulli(means=[0.3, 0.4])", horizon=400, runs=1, seed=1, paths=True).log(0)
+    >>> found = db.compare(log, rule, runs=1000)
+    >>> for row in found.rows():
+    ...     if row["arm"] == "1" and not row["refused"]:
+    ...         print(row["method"], round(row["estimate"], 2))
+    naive 0.3
+    quoted 0.31
+    corrected 0.31
+    ipw 0.35
+    aipw 0.29
+    aw_aipw 0.29
+    aw_aipw_two_point 0.3
+    w_decorrelation 0.3
+    confidence_sequence 0.3
     """
     if are_several(log):
         raise InputError("compare takes one log", where="log", remedy="Use one call for each.")

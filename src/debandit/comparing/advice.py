@@ -81,7 +81,17 @@ MEASURED = (
 
 
 class Advice(NamedTuple):
-    """The method whose estimate is recommended for each arm, that whose interval is, empty if none; and why."""
+    """What is recommended for a log.
+
+    Attributes
+    ----------
+    estimates : tuple of str
+        For each arm the method whose estimate is recommended.
+    interval : str
+        The method whose interval is recommended; empty if none is.
+    because : tuple of str
+        Why.
+    """
 
     estimates: tuple[str, ...]
     interval: str
@@ -94,7 +104,7 @@ def advice_for(given: Inputs, possible: set[str]) -> Advice:
     ran = given.policy.in_log(given.log)
     tests = examine_rewards(given.log, ran.batch_sizes(len(given.log.labels), given.log.horizon))
     if given.work.force:
-        why = "Nothing is recommended: with --force the check of the rule was passed over, and all hangs on the rule."
+        why = "Nothing is recommended: --force skipped the check of the rule, and everything depends on the rule."
         return Advice(nothing, "", (why,))
     if kind := tests.kind(WARNED):
         return _under_drift(given.log, kind, tests.drift, possible)
@@ -102,7 +112,7 @@ def advice_for(given: Inputs, possible: set[str]) -> Advice:
     if ground is None:
         why = (
             "Nothing is recommended, because no experiments like this one were measured. In those that were "
-            f"({MEASURED}) quoted means were off the least for the best-looking arm."
+            f"({MEASURED}) the quoted means had the smallest bias for the best-looking arm."
         )
         return Advice(nothing, "", (why,))
     return _on(ground, given, possible)
@@ -110,9 +120,9 @@ def advice_for(given: Inputs, possible: set[str]) -> Advice:
 
 def _under_drift(log: ExperimentLog, kind: str, drift: RewardTest | None, possible: set[str]) -> Advice:
     whose = "all arms" if kind == COMMON or drift is None else shorten(drift.arm)
-    drifts = f"The rewards of {whose} drift, and all methods but the batchwise ones assume that they do not."
+    drifts = f"The rewards of {whose} drift. Only the methods that compare within batches allow for that."
     if BATCH_WEIGHTED in possible:
-        why = f"{drifts} Recommended here (*): batch-weighted means, unbiased however means drift from batch to batch."
+        why = f"{drifts} Recommended here (*): batch-weighted means, which are unbiased in spite of the drift."
         return Advice((BATCH_WEIGHTED,) * len(log.labels), "", (why,))
     return Advice(("",) * len(log.labels), "", (f"{drifts} Nothing is recommended.",))
 
@@ -126,28 +136,28 @@ def _on(ground: Ground, given: Inputs, possible: set[str]) -> Advice:
     errors = ", ".join(f"{error:.2f} with {name}" for name, error in ground.errors.items())
     because = [
         "Recommended here (*): the quoted mean, because this is one log. "
-        f"In {ground.experiments} the mean error of the best-looking arm was {errors} means, "
+        f"In {ground.experiments} the bias for the best-looking arm was {errors} means, "
         "in units of the naive RMSE."
     ]
     if better_naive.any():
         because.append(
-            f"{_named(log, better_naive)}: the naive mean, for arms that do not lead and have more than {MANY} pulls: "
-            "their quoted means were too high on average, and the naive ones nearly right."
+            f"{_named(log, better_naive)}: the naive mean. For arms that do not lead and have more than {MANY} pulls "
+            "the quoted means were too high on average, and the naive ones nearly right."
         )
     if still_low.any():
         because.append(f"{_named(log, still_low)}: pulled once or twice; the quoted mean is probably still too low.")
     trusted = _is_trusted(interval, ground)
     if trusted:
-        because.append(f"Interval (*), that of debias: {interval.known}.")
+        because.append(f"Interval (*), the one of debias: {interval.known}.")
     elif interval.name != "none":
         which = f"{interval.name} at {100 * interval.level:g} %"
         because.append(
-            f"No interval is recommended: that of debias, {which}, is not known to hold in such experiments."
+            f"No interval is recommended: the one of debias, {which}, is not known to hold in such experiments."
         )
     because.append("To put many experiments together, take the corrected means.")
     if RAO_BLACKWELL in possible:
         because.append(
-            "Where any bias is worse than scatter, take Rao-Blackwell: its RMSE was 1.06 to 1.16 times the naive one."
+            "If bias is worse for you than scatter, take Rao-Blackwell: its RMSE was 1.06 to 1.16 times the naive one."
         )
     because.append("The other methods were not measured in these settings.")
     chosen = np.where(better_naive, NAIVE, np.where(log.pulls > 0, QUOTED, ""))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA, SCHEMA_VERSION = "debandit.comparison", 1
 MEAN, DIFFERENCE = "mean", "difference"
 _LABEL = 60  # characters of an arm in a heading
-_INTERVALS = "The interval beside quoted and corrected means is that of debias, and goes with the observed mean."
+_INTERVALS = "The interval beside quoted and corrected means is the one of debias, centred on the observed mean."
 _KEPT = ("policy", "horizon", "level", "control", "seed", "log_sha256")
 
 
@@ -35,7 +35,17 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Printed):
-    """All methods on one log. `result` is that of `debias`, whose means and intervals are among them."""
+    """All methods on one log.
+
+    Attributes
+    ----------
+    answers : tuple of Answer
+        What each method says, or why it says nothing.
+    advice : Advice
+        Which one is recommended, and why.
+    result : Debiased
+        That of `debias`, whose means and intervals are among the answers.
+    """
 
     answers: tuple[Answer, ...]
     advice: Advice
@@ -141,7 +151,7 @@ class Comparison(Printed):
             pulls = _pulls(self.result.pulls[self.result.labels.index(key[1])]) if key[0] == MEAN else ""
             shown = [row | {"limits": _limits(row)} for row in block]
             yield Part(str(key), f"{shorten(key[1], _LABEL)}{against}{pulls}", strong=True)
-            yield Part(str(key), Table(shown, columns, decimals_for(errors)) if shown else "nothing can be said of it")
+            yield Part(str(key), Table(shown, columns, decimals_for(errors)) if shown else "no method has an estimate")
 
     def _refusals(self) -> list[tuple[str, str]]:
         """Why methods say nothing of the log, or of an arm; those with one reason stand together."""

@@ -27,7 +27,8 @@ from debandit.log import ExperimentLog
 from debandit.periods import Weighted, cells_of
 from debandit.policies import Policy
 from debandit.replay import forced, of_pulled
-from debandit.result import Debiased, Differences
+from debandit.result import Debiased
+from debandit.result_parts import Differences
 from debandit.settings import Settings, Work
 
 NAIVE, QUOTED, CORRECTED, RAO_BLACKWELL, BATCH_WEIGHTED = (
@@ -73,14 +74,26 @@ class Inputs:
 
 
 class Method(NamedTuple):
-    """A method: its name in files and studies, what people call it, what it assumes, and how to find it."""
+    """A method of `compare`.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name in files and studies, and what people call it.
+    assumes : str
+        What it assumes.
+    means, differences : function or None
+        How it finds means, and differences to a control.
+    missing : str
+        Why it may have nothing to say of an arm.
+    """
 
     name: str
     title: str
     assumes: str
     means: Callable[[Inputs], Found] | None
     differences: Callable[[Inputs], Found] | None = None
-    missing: str = "the arm was never pulled"  # why it may have nothing to say of an arm
+    missing: str = "the arm was never pulled"
 
 
 def student(value: Floats, se: Floats, df: Floats | float, level: float) -> Found:
@@ -116,17 +129,8 @@ def _naive_difference(given: Inputs) -> Found:
     return student(_compared(given).naive, np.sqrt(both), degrees, given.settings.level)
 
 
-def limits_of(result: Debiased) -> tuple[Floats, Floats]:
-    """Those of `debias`; the best-looking arm has limits that know that it was selected, where there are such."""
-    low, high = result.low.copy(), result.high.copy()
-    if result.winner and not np.isnan(result.winner.low):
-        best = result.labels.index(result.winner.arm)
-        low[best], high[best] = result.winner.low, result.winner.high
-    return low, high
-
-
 def _ours(given: Inputs, which: str) -> Found:
-    return unsaid(getattr(given.result, which), *limits_of(given.result))
+    return unsaid(getattr(given.result, which), *given.result.limits)
 
 
 def _our_difference(given: Inputs, which: str) -> Found:
@@ -180,7 +184,7 @@ def _batch_weighted_difference(given: Inputs) -> Found:
     ran = given.policy.in_log(given.log)
     cells = cells_of(given.log, ran.batch_sizes(len(given.log.labels), given.log.horizon))
     if cells is None:
-        raise InputError("it needs batches between which the rule hears of its rewards", where="log")
+        raise InputError("it needs batches, and a rule that learns only between them", where="log")
     to = np.full(len(given.log.labels), given.log.labels.index(str(given.settings.control)))
     return _if_it_varies(Found(*Weighted(cells, given.log.binary).differences(to, (1 - given.settings.level) / 2)))
 
@@ -192,7 +196,7 @@ def _if_it_varies(found: Found) -> Found:
 
 def _batched_ols(given: Inputs) -> Found:
     if given.settings.control is None:
-        what = "it compares arms with a control, and none was named"
+        what = "it compares arms with a control, and no control was named"
         raise InputError(what, where="control", remedy="Name one with --control (in Python control=).")
     level, seed = given.settings.level, given.settings.seed
     found = batched_ols(given.log, given.policy, control=str(given.settings.control), alpha=1 - level, seed=seed)
@@ -222,14 +226,14 @@ METHODS = (
     Method(
         NAIVE,
         "naive",
-        "that pulls do not depend on rewards, which is not so after a bandit",
+        "that pulls do not depend on rewards, which is not true after a bandit",
         _naive,
         _naive_difference,
     ),
     Method(
         QUOTED,
         "quoted",
-        "the right rule, and rewards whose law does not change; corrects given the arm's place in this log",
+        "the right rule, and rewards that do not drift; corrects given the arm's place in this log",
         partial(_ours, which="quoted"),
         partial(_our_difference, which="quoted"),
     ),
@@ -249,20 +253,20 @@ METHODS = (
     Method(
         RAO_BLACKWELL,
         "Rao-Blackwell",
-        "the right rule, without randomness, and rewards whose law does not change; exactly unbiased then",
+        "the right rule, without randomness, and rewards that do not drift; exactly unbiased then",
         _rao_blackwell,
     ),
     Method(
         "ipw",
         "IPW",
-        "the right propensities; unbiased, but where they are small a few rounds decide",
+        "the right propensities; unbiased, but if they are small a few rounds decide everything",
         partial(_weighted, estimator=ipw),
         missing=_UNCHOSEN,
     ),
     Method(
         "aipw",
         "AIPW",
-        "the right propensities; unbiased, and scatters less than IPW where means are far from 0",
+        "the right propensities; unbiased, and scatters less than IPW if means are far from 0",
         partial(_weighted, estimator=aipw),
         missing=_UNCHOSEN,
     ),
@@ -276,20 +280,21 @@ METHODS = (
     Method(
         "aw_aipw_two_point",
         "AW-AIPW, two-point",
-        "the same; gives less weight still to arms that the rule gives up",
+        "the same; gives even less weight to arms that the rule gives up",
         partial(_adaptively_weighted, weights="two-point"),
         missing=_UNCHOSEN,
     ),
     Method(
         "w_decorrelation",
         "W-decorrelation",
-        "far more than ln T pulls of every arm, and rewards whose law does not change",
+        "far more than ln T pulls of every arm, and rewards that do not drift",
         _decorrelated,
     ),
     Method(
         BATCH_WEIGHTED,
         "batch-weighted",
-        "a rule that hears of rewards between batches; the means may drift, alike where an arm has no pull",
+        "a rule that learns only between batches; means may drift, but alike for all arms if one lacks pulls in a "
+        "batch",
         _batch_weighted,
         _batch_weighted_difference,
         missing="it shares no batch with the others",
@@ -305,7 +310,7 @@ METHODS = (
     Method(
         "confidence_sequence",
         "confidence sequence",
-        "rewards whose mean does not change; holds for any rule and any reason to stop, and so is wide",
+        "rewards whose mean does not drift; holds for any rule and any reason to stop, and so is wide",
         _sequence,
     ),
 )

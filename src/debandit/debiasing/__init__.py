@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from debandit.checks import limits_text
 from debandit.debiasing.cases import cases_of, totals_enough
 from debandit.debiasing.inferring import Asked, Inference, inferred
 from debandit.debiasing.results import bootstrapped, reordered
@@ -29,9 +30,13 @@ def _with_options(function: Function) -> Function:
         shown.append(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
         )
-    listed = "\n".join(f"        {name}: {field.metadata['text']}" for name, field in OPTIONS.items())
+    listed = "\n".join(
+        f"    {name} : {', '.join(filter(None, (limits_text(field), f'default {field.default!r}')))}\n"
+        f"        {field.metadata['text']}"
+        for name, field in OPTIONS.items()
+    )
     vars(function)["__signature__"] = signature.replace(parameters=shown)
-    function.__doc__ = f"{function.__doc__}\n    Options:\n{listed}\n"
+    function.__doc__ = (function.__doc__ or "").replace("    {options}", listed)
     return function
 
 
@@ -43,23 +48,48 @@ def debias(log: Any, policy: Policy | str, **options: Any) -> Debiased: ...
 def debias(log: Any, policy: Policy | str, **options: Any) -> Debiased | list[Debiased]:
     """Estimate and remove the bias of each arm's sample mean.
 
-    The log is an `ExperimentLog`, a data frame, or the path of a file, whose columns are guessed (see `read_log`). A
-    list of logs gives a list, as `debias_all` does.
+    First the policy is checked against the log (see `check`). A log that it cannot have made is refused, unless `force`
+    is given; if it is unlikely to have made the log, the result has a warning.
 
-    First the policy is checked against the log (see `check`). A log that it cannot have made is refused, unless
-    `force`d; if it is unlikely to have made the log, the result has a warning.
+    Parameters
+    ----------
+    log : ExperimentLog, data frame, mapping of columns or path
+        What happened. Columns of tables are guessed (see `read_log`). A list of logs gives a list of results, as
+        `debias_all` does.
+    policy : Policy or str
+        The rule that chose the arms, such as ``UCB(c=1)`` or ``"batched(thompson, size=500)"``; see docs/rules.md.
+    {options}
 
-    `world="auto"` is jeffreys for 0/1 rewards, gaussian for a log of means and variances only or of large batches, and
-    else smoothed; the result says which and why. See docs/worlds.md.
+    Returns
+    -------
+    Debiased
+        The quoted and the corrected means, intervals, differences, and all that made them.
 
-    `runs="auto"` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
+    Notes
+    -----
+    ``world="auto"`` is jeffreys for 0/1 rewards, gaussian for a log of means and variances only or of large batches,
+    and else smoothed; the result says which and why. See docs/worlds.md.
+
+    ``runs="auto"`` grows until the Monte-Carlo error of every arm's bias is below 10 % of the standard error of its
     sample mean, at most 200,000. Not a bit depends on `threads` or on the `executor`.
 
-    `method="rao-blackwell"` needs no world (see `estimators.rao_blackwell`); a run is then a replay of the policy.
+    ``method="rao-blackwell"`` needs no world (see `estimators.rao_blackwell`); a run is then a replay of the policy.
 
-    Without a `control` each arm is compared with the one that looks best among the others of the log. See
-    `Debiased.differences`, and `Debiased.winner` for the winner's curse; docs/intervals.md has the intervals, and
-    docs/runs.md the control variates.
+    Without a `control` each arm is compared with the one that looks best among the others of the log. docs/quoted.md
+    says which number to quote, docs/intervals.md which interval is taken, docs/runs.md what control variates do.
+
+    Examples
+    --------
+    One simulated experiment with the true means 1 and 1.5:
+
+    >>> import debandit as db
+    >>> runs = db.simulate("ucb", "normal(means=[1, 1.5], sds=[1, 1])", horizon=100, runs=1, seed=9, paths=True)
+    >>> log = runs.log(0)
+    >>> result = db.debias(log, db.UCB(c=1), runs=1000)
+    >>> result.naive.round(2), result.quoted.round(2)
+    (array([0.87, 1.58]), array([1.22, 1.57]))
+    >>> result.low.round(2), result.high.round(2)
+    (array([-0.05,  1.38]), array([2.02, 1.81]))
     """
     results = debias_all(log, policy, **options)
     return results if are_several(log) else results[0]
@@ -67,10 +97,35 @@ def debias(log: Any, policy: Policy | str, **options: Any) -> Debiased | list[De
 
 @_with_options
 def debias_all(logs: Any, policy: Policy | str, **options: Any) -> list[Debiased]:
-    """Estimate and remove the biases of many logs of one policy, all at once, with the options of `debias`.
+    """Estimate and remove the biases of many logs of one policy, all at once.
 
+    Parameters
+    ----------
+    logs : list of ExperimentLog, data frames or paths
+        What happened, in experiments with the same policy.
+    policy : Policy or str
+        The rule that chose the arms of all of them.
+    {options}
+
+    Returns
+    -------
+    list of Debiased
+        A result for each log.
+
+    Notes
+    -----
     The random numbers of a log depend on the seed and on its place in the list, counted from `log_index`. In more than
     20 logs, only those that are impossible under a policy without randomness are found and refused.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> runs = db.simulate("ucb", "normal(means=[1, 1.5], sds=[1, 1])", horizon=100, runs=3, seed=1, paths=True)
+    >>> for result in db.debias_all([runs.log(i) for i in range(3)], "ucb", runs=500):
+    ...     print(result.naive.round(2), result.corrected.round(2))
+    [1.14 1.41] [1.41 1.49]
+    [1.04 1.39] [1.35 1.56]
+    [1.02 1.4 ] [1.19 1.45]
     """
     ran, (settings, work) = as_policy(policy), checked_options(options)
     read = logs_of(logs, batched=ran.needs_batches, enough=totals_enough(ran, settings))

@@ -98,6 +98,7 @@ def _case(log: ExperimentLog, policy: Policy, doubts: list[str], bootstrap: Boot
         horizon=log.horizon,
         log_sha256=log.sha256,
         binary=log.binary,
+        reward=log.reward,
         absent={} if log.batches is None else absent_of(policy, log, log.batches),
         version=__version__,
     )
@@ -124,10 +125,10 @@ def _adjusted(log: ExperimentLog, policy: Policy, settings: Settings, controls: 
     if cells is None:
         if settings.adjust == ADJUST_BATCHES:
             raise InputError(
-                "period-weighted means need batches between which the rule hears of its rewards, and here it hears of "
-                "each at once",
+                "period-weighted means need a rule that learns only between batches, and this one learns from every "
+                "reward at once",
                 where="adjust",
-                remedy="If it heard of rewards between batches only, write batched(RULE), or batched(RULE, size=...).",
+                remedy="If it learned only between batches, write batched(RULE), or batched(RULE, size=...).",
             )
         return None
     drift = drift_of(cells, log.binary)

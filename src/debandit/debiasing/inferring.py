@@ -130,8 +130,8 @@ def kind_of_rule(case: Case) -> str:
 
 def _known_to_fail(because: str) -> str:
     return (
-        f"limits of differences and of the best-looking arm are in closed form, which was measured for up to "
-        f"{CLOSED_ROUNDS} rounds and is known to fail in longer experiments; {because}"
+        f"the limits of differences and of the best-looking arm are closed forms, which were measured for up to "
+        f"{CLOSED_ROUNDS} rounds and are known to fail in longer experiments; {because}"
     )
 
 

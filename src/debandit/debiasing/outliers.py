@@ -52,6 +52,6 @@ def _said(log: ExperimentLog, samples: list[Floats], few: list[tuple[int, int]])
     which = f"one reward, {far}, has" if len(few) == 1 else f"{len(few)} rewards, the farthest {far}, together have"
     return (
         f"{which} more than {100 * (1 - LITTLE):.0f} % of the variance from which corrections and intervals are made. "
-        'If that is a mistake, repair it. If not, do not trust them; --world "smoothed(sd=...)" with the standard '
-        "deviation of ordinary rewards corrects the other arms without it"
+        'If it is a mistake, repair it. If not, do not trust these; --world "smoothed(sd=...)", with the standard '
+        "deviation of ordinary rewards, corrects the other arms without it"
     )

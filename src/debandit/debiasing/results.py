@@ -18,7 +18,8 @@ from debandit.intervals import Interval, Limits, interval_of, outside, spread_wa
 from debandit.log import ExperimentLog
 from debandit.log_parts import in_pieces
 from debandit.reordering import EFFECTIVE_PER_WALK, rao_blackwell
-from debandit.result import Debiased, Differences, Histogram, Path, Replays, Winner
+from debandit.result import Debiased
+from debandit.result_parts import Differences, Histogram, Path, Replays, Winner
 from debandit.settings import Work
 from debandit.worlds import World
 
@@ -132,7 +133,7 @@ def _why_stopped(runs: int | str, reached: bool) -> str:
         return "as many as asked for"
     if reached:
         return f"stopped when the Monte-Carlo error of every arm was below {share}"
-    return f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or cannot be trusted yet"
+    return f"stopped at the limit; some arm's Monte-Carlo error is still above {share}, or not reliable yet"
 
 
 def _winner(log: ExperimentLog, found: BiasEstimate, limits: Limits) -> Winner:
@@ -179,19 +180,19 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
     few, follows = log.pulls <= 2, pulled & (Places.of(log.pulls, log.means).place != LEADS)
     small = follows & (few | (log.pulls > 10)) & (log.horizon <= SMALL) & ~log.binary
     texts = [
-        (log.pulls == 0, "no reward was logged; the value given with --unseen only stands in for it in the simulation"),
+        (log.pulls == 0, "no reward was logged; the value given with --unseen is only used in the simulation"),
         (
             once & still,
-            "pulled once, so its bootstrap world has no variance and its bias cannot be trusted; quote only its pulls",
+            "pulled once, so its bootstrap world has no variance; do not trust its bias, and report its pulls only",
         ),
         (
             constant & still,
-            "all its rewards are the same, so its bootstrap world has no variance and shows no bias; the world "
-            "smoothed lends it the spread of the other arms",
+            "all its rewards are the same, so its bootstrap world has no variance and shows no bias; --world smoothed "
+            "gives it the spread of the other arms",
         ),
         (
             once & ~still & lent,
-            "pulled once, so the spread of its bootstrap world is borrowed; rely on its interval, not on its mean",
+            "pulled once, so its spread is borrowed from the other arms; rely on its interval, not on its mean",
         ),
         (
             once & ~still & ~lent,
@@ -199,8 +200,8 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
         ),
         (
             constant & ~still & lent,
-            "all its rewards are the same, so the spread of its bootstrap world is borrowed; rely on its interval, not "
-            "on its mean",
+            "all its rewards are the same, so its spread is borrowed from the other arms; rely on its interval, not on "
+            "its mean",
         ),
         (outside, "a quoted or corrected mean lies outside [0, 1], although the rewards are 0/1; quote 0 or 1 instead"),
         (unsure, "the bias is smaller than twice its Monte-Carlo error; more runs may help (--runs)"),
@@ -209,11 +210,15 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
             "the simulated rewards miss the mean or variance of their world; do not trust the bias, and try another "
             "--world",
         ),
-        (few & small, "pulled once or twice: such quoted means were still too low on average; quote them with care"),
+        (
+            few & small,
+            "pulled once or twice; quote it with care, because in simulations the quoted means of such arms were still "
+            "too low on average",
+        ),
         (
             ~few & small,
-            "not in the lead with more than 10 pulls: such quoted means were too high on average, the naive "
-            "ones nearly right; look at both",
+            "not in the lead, but pulled more than 10 times; look at the raw mean, too, because in simulations the "
+            "quoted means of such arms were too high on average and the raw means nearly right",
         ),
         (
             seldom,

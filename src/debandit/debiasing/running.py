@@ -131,7 +131,8 @@ def _histogram_edges(experiment: Experiment, workers: spread.Workers) -> Floats:
     truth = experiment.truth
     means = np.where(pulls > 0, sums / np.maximum(pulls, 1), truth[..., None])
     low, high = np.minimum(means.min(axis=-1), truth), np.maximum(means.max(axis=-1), truth)
-    margin = np.where(high > low, (high - low) / 4, np.maximum(np.abs(low), 1.0) / 2)
+    unit = np.abs(truth).max(axis=-1, keepdims=True)  # for an arm whose mean does not vary
+    margin = np.where(high > low, (high - low) / 4, np.where(unit > 0, unit, 1.0) / 2)
     return np.stack((low - margin, high + margin), axis=-1)
 
 

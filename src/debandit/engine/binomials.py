@@ -55,24 +55,25 @@ def _rejected(words: Words, n: Ints, p: Floats) -> Ints:
     """By Hörmann's transformed rejection with squeeze (1993, algorithm BTRS), for 10 expected successes and more."""
     from debandit.special import gammaln
 
-    found, going, tried = np.zeros(len(n), np.int64), np.arange(len(n)), 0
-    sd = np.sqrt(n * p * (1 - p))
-    b = 1.15 + 2.53 * sd
-    a, middle, sure = -0.0873 + 0.0248 * b + 0.01 * p, n * p + 0.5, 0.92 - 4.2 / b
+    found, going, tried = np.empty(len(n), np.int64), np.arange(len(n)), 0
     while len(going):
-        u, v = uniforms(words[going], tried, 2)
+        sd = np.sqrt(n * p * (1 - p))
+        b = 1.15 + 2.53 * sd
+        a, middle, sure = -0.0873 + 0.0248 * b + 0.01 * p, n * p + 0.5, 0.92 - 4.2 / b
+        u, v = uniforms(words, tried, 2)
         u -= 0.5
         room = 0.5 - np.abs(u)
-        k = np.floor((2 * a[going] / room + b[going]) * u + middle[going])
-        taken = (room >= 0.07) & (v <= sure[going])
-        doubted = np.flatnonzero(~taken & (k >= 0) & (k <= n[going]))
+        k = np.floor((2 * a / room + b) * u + middle)
+        taken = (room >= 0.07) & (v <= sure)
+        doubted = np.flatnonzero(~taken & (k >= 0) & (k <= n))
         if len(doubted):
-            rows, at = going[doubted], k[doubted]
-            trials, rate = n[rows], p[rows]
+            at, trials, rate = k[doubted], n[doubted], p[doubted]
             mode = np.floor((trials + 1) * rate)
-            height = v[doubted] * (2.83 + 5.1 / b[rows]) * sd[rows] / (a[rows] / room[doubted] ** 2 + b[rows])
+            height = v[doubted] * sd[doubted] * (2.83 + 5.1 / b[doubted])
+            height /= a[doubted] / room[doubted] ** 2 + b[doubted]
             density = gammaln(mode + 1) + gammaln(trials - mode + 1) - gammaln(at + 1) - gammaln(trials - at + 1)
             taken[doubted] = np.log(height) <= density + (at - mode) * np.log(rate / (1 - rate))
         found[going[taken]] = k[taken]
-        going, tried = going[~taken], tried + 2
+        rest, tried = np.flatnonzero(~taken), tried + 2
+        going, words, n, p = going[rest], words[rest], n[rest], p[rest]
     return found

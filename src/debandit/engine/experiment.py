@@ -221,16 +221,16 @@ def can_drift(policy: Rule, drift: Cycle | None, horizon: int) -> None:
     if horizon % drift.rounds:
         periods = f"{len(drift.means)} periods of {drift.size:,} rounds"
         raise InputError(
-            f"{horizon:,} rounds are not whole cycles of the world's effects: these are {periods}",
+            f"{horizon:,} rounds are not a whole number of cycles of the world's effects; a cycle has {periods}",
             where="horizon",
             remedy=f"Take a multiple of {drift.rounds:,}, or give an effect for each period of the experiment.",
         )
     if not policy.says_chances:
         raise InputError(
-            f"a drifting world needs the probabilities of {policy.core}, which cannot say them",
+            f"a drifting world needs the probabilities of the rule, and {policy.core} does not give them",
             where="policy",
-            remedy="Give a rule of your own a method probabilities(t, pulls, sums, horizon), or take a world that does "
-            "not drift.",
+            remedy="Give your own rule a method probabilities(t, pulls, sums, horizon), or take a world that does not "
+            "drift.",
         )
 
 
@@ -238,17 +238,17 @@ def enough_rounds(policy: Rule, arm_count: int, horizon: int) -> None:
     """The initial pulls must fit into the horizon, and quotas, delays in batches and beliefs need batches."""
     conditions = policy.conditions(arm_count, horizon)
     if conditions.quota and not len(conditions.ends):
-        what = "quotas are those of batches, but this rule has none"
+        what = "quotas are for rules in batches, but this rule has no batches"
         raise InputError(what, where="policy", remedy="Write batched(RULE, size=...) inside or outside of quota.")
     if conditions.late_batches and not len(conditions.ends):
-        what = "the delay is in batches, but this rule has none"
+        what = "the delay is in batches, but this rule has no batches"
         remedy = "Write delayed(RULE, rounds=...), or batched(RULE, size=...) inside of it."
         raise InputError(what, where="policy", remedy=remedy)
     if conditions.quota and conditions.late:
-        what = "quotas with a delay in rounds: it is not known what the rule would hear of in the middle of a batch"
+        what = "quotas do not go with a delay in rounds, which may end in the middle of a batch"
         raise InputError(what, where="policy", remedy="Give the delay in batches: delayed(RULE, batches=1).")
     if conditions.decides_by_belief and not len(conditions.ends):
-        what = "what the rule believes of the arms decides, but it is judged after every round"
+        what = "to decide by probability or value_remaining the rule must run in batches, and this one has none"
         remedy = "Write batched(RULE, size=...) inside or outside of it, or give a share."
         raise InputError(what, where="policy", remedy=remedy)
     needed = policy.opening * arm_count
@@ -280,16 +280,18 @@ def run_words(keys: Words, who: Ints) -> Words:
 
 def uniforms(words: Words, first: int, count: int) -> Floats:
     """Numbers first, ..., of each run's stream (count, runs), strictly between 0 and 1; the stream is splitmix64's."""
-    with np.errstate(over="ignore"):
-        steps = np.arange(first + 1, first + count + 1, dtype=np.uint64)[:, None] * _STEP
-        bits = _mixed(words + steps)
-    return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+    steps = np.arange(first + 1, first + count + 1, dtype=np.uint64)[:, None] * _STEP
+    bits = _mixed(words + steps)
+    bits >>= np.uint64(12)
+    numbers = bits.astype(np.float64)
+    numbers += 0.5
+    numbers *= 2.0**-52
+    return numbers
 
 
 def later(words: Words, numbers: Ints) -> Words:
     """The words of the same streams that begin this many numbers later."""
-    with np.errstate(over="ignore"):
-        return words + numbers.astype(np.uint64) * _STEP
+    return words + numbers.astype(np.uint64) * _STEP
 
 
 def normals(words: Words, first: int, count: int) -> Floats:
@@ -305,13 +307,13 @@ def generators(words: Words) -> list[np.random.Generator]:
 
 
 def _absorbed(key: Words, word: Words | np.uint64) -> Words:
-    with np.errstate(over="ignore"):
-        return _mixed((key ^ word) + _STEP)
+    return _mixed((key ^ word) + _STEP)
 
 
 def _mixed(x: Words) -> Words:
-    """The finaliser of splitmix64: a bijection in which every input bit moves about half of the output bits."""
-    with np.errstate(over="ignore"):
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return x ^ (x >> np.uint64(31))
+    """The finaliser of splitmix64, in place: a bijection in which each input bit moves half of the output bits."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= x >> np.uint64(shift)
+        x *= np.uint64(factor)
+    x ^= x >> np.uint64(31)
+    return x

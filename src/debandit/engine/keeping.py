@@ -38,8 +38,9 @@ def kept_directory() -> Path | None:
     """The folder of this version's compiled code, with nothing doubtful in it; None, with a warning, without one."""
     try:
         folder = cache_directory() / "kernels" / _version()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for each in (folder.parents[1], folder.parent, folder):
+        folder.parents[1].parent.mkdir(parents=True, exist_ok=True)
+        for each in (folder.parents[1], folder.parent, folder):  # each for us alone, whatever others may be by default
+            each.mkdir(mode=0o700, exist_ok=True)
             _check_private(each)
         with _locked(folder):
             _remove_doubtful(folder)

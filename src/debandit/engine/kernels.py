@@ -101,12 +101,17 @@ def _made(name: KernelName, text: str, makes_arrays: bool, arguments: tuple[Any,
         file = None if isinstance(name, OwnKernel) and not _is_ours(name.file) else _kept_text(what, text)
         function = (_module_of(text) if file is None else _import_file(file)).run
         kernel: Any = compiled(function, keep=file is not None, _nrt=makes_arrays)
-        known = file is not None and any(Path(kernel.stats.cache_path).glob(f"{file.stem}.run-*.nbi"))
+        known = file is not None and _is_kept(Path(kernel.stats.cache_path), file.stem)
         with _said(what, at_once=not known):
             kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]  # numba has no types
         if not kernel.stats.cache_hits:
             seal()
     return kernel  # type: ignore[no-any-return]  # numba has no types
+
+
+def _is_kept(folder: Path, stem: str) -> bool:
+    """Whether numba has kept the code, and not only its index, as when damaged code was removed."""
+    return all(any(folder.glob(f"{stem}.run-*.{ending}")) for ending in ("nbi", "nbc"))
 
 
 def _load_numba() -> None:

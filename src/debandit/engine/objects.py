@@ -74,7 +74,7 @@ def _rewards(experiment: Experiment, who: Ints, stop: Ints) -> Iterator[Floats]:
             f"{experiment.arm_count:,} arms times {experiment.horizon:,} rounds are too many for a rule of Python "
             "objects",
             where="horizon",
-            remedy=f"At most {_LARGEST_TABLE:,} work; a ScoreRule or a SelectRule knows no such limit.",
+            remedy=f"At most {_LARGEST_TABLE:,} are possible; a ScoreRule or a SelectRule has no such limit.",
         )
     size = max(1, _NUMBERS_AT_ONCE // length)
     for start in range(0, len(who), size):
@@ -186,7 +186,7 @@ def follow(make: Make, arm_count: int, seed: int, known: Sequence[int], play: Pl
             rounds.append((arm, reward))
     except (DebanditError, _Stopped):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # of the user's code
         reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
         raise InputError(f"the rule failed in {run}round {at + 1} ({reason})", where="policy") from error
     return chosen

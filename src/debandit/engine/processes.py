@@ -9,9 +9,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, InvalidStateError, ProcessPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
+
+from debandit.errors import InputError
+from debandit.version import __version__
+
+Answer = TypeVar("Answer")
 
 
 @contextlib.contextmanager
@@ -90,6 +95,14 @@ def _end_with_the_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def elsewhere(version: str, work: Callable[..., Answer], *arguments: Any) -> Answer:
+    """Do what the sender of this version wants done in another process. Numbers of two versions must not be mixed."""
+    if version != __version__:
+        what = f"this worker has debandit {__version__}, and the work comes from {version}"
+        raise InputError(what, where="worker", remedy="Install the same version everywhere.")
+    return work(*arguments)
 
 
 def can_be_sent(policy: object) -> bool:

@@ -25,11 +25,12 @@ from debandit.engine.drawing import play_drawn
 from debandit.engine.experiment import Experiment
 from debandit.engine.kernels import ObjectKernel
 from debandit.engine.objects import RUNS_PER_UNIT, play_objects, rehearse
-from debandit.engine.processes import can_be_sent, may_start_processes, process_pool, width_of
+from debandit.engine.processes import can_be_sent, elsewhere, may_start_processes, process_pool, width_of
 from debandit.engine.rounds import play_rounds
 from debandit.engine.runs import ALL, NOTHING_MORE, TOTALS, Tally, Wish, tallied
 from debandit.engine.steps import commit, step
 from debandit.errors import InputError, work_elsewhere
+from debandit.version import __version__
 
 BLOCK = 256
 _ROUNDS_PER_CHUNK = 4_000_000  # about 20 ms: long enough to hide Python, short enough to answer Ctrl-C
@@ -37,7 +38,8 @@ _STEPS_PER_CHUNK = 100_000  # of batches, each of which looks whether to stop; n
 _ROUNDS_PER_PARCEL = 40_000_000  # what is sent to another process should be worth the postage
 _SECONDS_PER_CHUNK, _SECONDS_ALONE = 0.5, 6.0  # of Python objects, which share the work if it takes longer than that
 
-_silent: contextvars.ContextVar[bool] = contextvars.ContextVar("silent", default=False)
+Watcher = Callable[[int, int], None]  # is told how many of how many runs are done
+_watcher: contextvars.ContextVar[Watcher | None] = contextvars.ContextVar("watcher", default=None)
 
 Workers = Executor | int | None  # an executor, or a number of threads; None: as many as there are cores
 Work = Callable[..., Any]  # of (experiment, units, stop): what is done with a chunk, which has the worlds of its units
@@ -60,7 +62,7 @@ def play(
         return Played(step(experiment, who, kept, stop), *no_rounds(len(who)))
     if len(experiment.conditions.available):
         raise InputError(
-            "some arms were not always available, so only counts and sums of whole batches can be simulated"
+            "some arms were not always available, so only whole batches can be simulated"
             + ("" if paths else ", which this world does not draw"),
             where="paths" if paths else "world",
             remedy="Use the world auto, or say that all arms were available: --available all.",
@@ -163,6 +165,8 @@ def _run(
     most = (_ROUNDS_PER_PARCEL if isinstance(workers, Executor) else _ROUNDS_PER_CHUNK) // experiment.horizon
     if stepped:
         most = max(most, _STEPS_PER_CHUNK // len(experiment.conditions.ends))
+        if not isinstance(workers, Executor):
+            workers = 1  # threads of numpy wait for each other: two take longer than one
     if not _by_objects(experiment) or not len(units):
         yield from _chunks(experiment, units, work, workers, most)
         return
@@ -199,7 +203,7 @@ def _chunks(
         part, local, task = experiment.within(*worlds), chunk - np.array([worlds[0], 0, 0]), work(*worlds)
         if pool is workers:
             with work_elsewhere():
-                return chunk, pool.submit(task, part, local)
+                return chunk, pool.submit(elsewhere, __version__, task, part, local)
         return chunk, pool.submit(task, part, local, stop)
 
     cuts = itertools.pairwise(starts)
@@ -252,16 +256,44 @@ def _width(workers: Workers) -> int:
 
 
 @contextlib.contextmanager
-def without_progress() -> Iterator[None]:
+def watched(watcher: Watcher) -> Iterator[None]:
     """For callers that show progress of their own."""
-    token = _silent.set(True)
+    token = _watcher.set(watcher)
     try:
         yield
     finally:
-        _silent.reset(token)
+        _watcher.reset(token)
 
 
-def progress_bar(runs: int) -> "tqdm[Any]":
-    """Shown after a second, and only to a person: on a terminal and for the main thread."""
-    hidden = _silent.get() or threading.current_thread() is not threading.main_thread()
+@contextlib.contextmanager
+def without_progress() -> Iterator[None]:
+    """For callers that show nothing, or count something else."""
+    with watched(lambda _done, _total: None):
+        yield
+
+
+class _Told:
+    """A bar that tells its watcher."""
+
+    def __init__(self, total: int, watcher: Watcher) -> None:
+        self._done, self._total, self._watcher = 0, total, watcher
+
+    def __enter__(self) -> "_Told":
+        self.update(0)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, more: int) -> None:
+        """So many more are done."""
+        self._done += more
+        self._watcher(self._done, self._total)
+
+
+def progress_bar(runs: int) -> "tqdm[Any] | _Told":
+    """For whoever watches; else shown after a second, and only to a person: on a terminal and for the main thread."""
+    if (watcher := _watcher.get()) is not None:
+        return _Told(runs, watcher)
+    hidden = threading.current_thread() is not threading.main_thread()
     return tqdm(total=runs, desc="simulating", unit=" runs", unit_scale=True, delay=1, disable=hidden or None)

@@ -28,17 +28,42 @@ def aw_aipw(
     alpha: float = 0.7,
     propensities: ArrayLike | None = None,
 ) -> Estimate:
-    """Q = sum_t h_t G_t / sum_t h_t, adaptively weighted AIPW (Hadad, Hirshberg, Zhan, Wager and Athey, 2021).
+    """Weight the terms of AIPW so that the estimate is nearly normal (Hadad, Hirshberg, Zhan, Wager and Athey, 2021).
 
-    G_t = m_{t-1} + 1{a_t = k} (r_t - m_{t-1}) / e_t, with the propensity e_t of arm k and the running mean m of its
-    rewards, 0 before its first pull; se = sqrt(sum_t h_t^2 (G_t - Q)^2) / sum_t h_t. The weights are "constant",
-    h = sqrt(e); "two-point", h = sqrt(s e), where s_t = lambda_t (1 - s_1 - ... - s_{t-1}) and
-    lambda_t = (1 - e) (1 - alpha) / (1 - alpha + T (t/T)^alpha - t) + e / (1 + T - t); or "uniform", h = 1.
+    The estimate is ``Q = sum_t h_t G_t / sum_t h_t`` with ``G_t = m_{t-1} + 1{a_t = k} (r_t - m_{t-1}) / e_t``, the
+    propensity e_t of arm k and the running mean m of its rewards, 0 before its first pull; its standard error is
+    ``sqrt(sum_t h_t^2 (G_t - Q)^2) / sum_t h_t``. For long experiments the error over se is nearly standard normal.
 
-    It assumes the propensities of all arms in every round: those of `policy` replayed along the log, or `propensities`
-    of shape (rounds, arms), for `Runs` (runs, rounds, arms). None may be 0, so the policy needs a floor; forced rounds
-    at the beginning are left out. For long experiments the error over se is then nearly standard normal. Uniform
-    weights are unbiased, the others only in the limit.
+    None of the propensities may be 0, so the policy needs a floor; forced rounds at the beginning are left out.
+
+    Parameters
+    ----------
+    log : ExperimentLog, list of ExperimentLog, or Runs
+        What happened.
+    policy : Policy or str, optional
+        The rule that chose the arms; the propensities of all arms in every round are worked out along the log.
+    weights : {"constant", "two-point", "uniform"}
+        ``h = sqrt(e)``; or ``h = sqrt(s e)``, where ``s_t = lambda_t (1 - s_1 - ... - s_{t-1})`` and
+        ``lambda_t = (1 - e) (1 - alpha) / (1 - alpha + T (t/T)^alpha - t) + e / (1 + T - t)``; or ``h = 1``. Uniform
+        weights are unbiased, the others only in the limit.
+    alpha : float, default 0.7
+        For two-point weights.
+    propensities : array of float, optional
+        Those of all arms, of shape (rounds, arms), for `Runs` (runs, rounds, arms).
+
+    Returns
+    -------
+    Estimate
+        A value and a standard error for each arm.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> rule = "floor(beta_thompson, probability=0.1)"
+    >>> log = db.simulate(rule, "bernoulli(means=[0.3, 0.4])", horizon=400, runs=1, seed=1, paths=True).log(0)
+    >>> found = db.estimators.aw_aipw(log, rule)
+    >>> found.value.round(3), found.se.round(3)
+    (array([0.291, 0.438]), array([0.06 , 0.027]))
     """
     checked_choice("weights", weights, WEIGHTS)
     estimate = partial(_estimate, weights=weights, alpha=checked_number("alpha", alpha, 0, 0.99))
@@ -152,6 +177,6 @@ def _check_floor(chances: Floats, labels: tuple[str, ...] | None) -> None:
         raise Refused(
             f"the arm {arm!r} could not be chosen in round {t + 1}, so {METHOD} is undefined",
             where=f"{which}round {t + 1}",
-            remedy="It needs a rule that leaves every arm a chance, such as floor(thompson, probability=0.05). "
+            remedy="It needs a rule that gives every arm a chance, such as floor(thompson, probability=0.05). "
             "For this log use debias, or w_decorrelation, which need no propensities.",
         )

@@ -16,7 +16,13 @@ from debandit.simulation import Runs
 
 
 class BatchedDifferences(NamedTuple):
-    """Each arm's difference to a control; NaN for the control itself, and for arms with too few pulls in some batch."""
+    """Differences to a control; NaN for the control itself, and for arms with too few pulls in some batch.
+
+    Attributes
+    ----------
+    value, se, low, high, p_value : array of float
+        One value for each arm.
+    """
 
     value: Floats
     se: Floats
@@ -26,16 +32,44 @@ class BatchedDifferences(NamedTuple):
 
 
 def batch_weighted(log: Logs, policy: Policy | str | None = None, *, alpha: float = 0.05) -> BatchWeighted:
-    """sum_p w_p mean_kp, where w_p is the share of all users that batch p has, and mean_kp the arm's mean there.
+    """Let each batch count by its users, whatever their arms: post-stratification by batches.
 
-    Post-stratification by batches. It assumes that the policy heard of rewards only between the log's batches. If
-    every arm is sure of pulls in every batch, it is unbiased for what the mean would have been with all users in arm k,
-    whatever the policy and however the means drift from batch to batch. Where an arm has no pull in a batch, what it
-    would have had there is fitted: an arm's level and a batch's add up (of 0/1 rewards their log-odds). It scatters
-    more than the sample mean where an arm was starved. The se is that of independent cells, se^2 = sum_p w_p^2 s_kp^2 /
-    n_kp; see `periods.Weighted`. The limits of level 1 - alpha are Student's t with Satterthwaite's degrees of freedom.
+    The estimate is ``sum_p w_p mean_kp``, where w_p is the share of all users that batch p has, and mean_kp the arm's
+    mean there. It assumes that the policy heard of rewards only between batches. If every arm is sure of pulls in
+    every batch, it is unbiased for what the mean would have been with all users in arm k, whatever the policy and
+    however the means drift from batch to batch. Where an arm has no pull in a batch, what it would have had there is
+    fitted: an arm's level and a batch's add up (of 0/1 rewards their log-odds). It scatters more than the sample mean
+    where an arm was starved.
 
-    The batches are the log's own, or else those of `policy`, as in batched(thompson, size=100).
+    The se is that of independent cells, ``se^2 = sum_p w_p^2 s_kp^2 / n_kp``. The limits are Student's t with
+    Satterthwaite's degrees of freedom. See docs/drift.md.
+
+    Parameters
+    ----------
+    log : ExperimentLog, list of ExperimentLog, or Runs
+        What happened.
+    policy : Policy or str, optional
+        The rule that chose the arms; its batches are taken if the log has none, as in ``batched(thompson, size=100)``.
+    alpha : float, default 0.05
+        The limits have the level 1 - alpha.
+
+    Returns
+    -------
+    BatchWeighted
+        Means, standard errors and limits.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> log = db.ExperimentLog.from_batches(
+    ...     batches=["Mon", "Mon", "Tue", "Tue"],
+    ...     arms=["A", "B", "A", "B"],
+    ...     pulls=[500, 500, 200, 800],
+    ...     means=[0.04, 0.05, 0.04, 0.06],
+    ...     binary=True,
+    ... )
+    >>> db.estimators.batch_weighted(log).value.round(3)
+    array([0.04 , 0.055])
     """
     tail, method = checked_number("alpha", alpha, 1e-6, 0.5) / 2, "batch_weighted"
     if isinstance(log, Runs):
@@ -61,18 +95,50 @@ def batched_ols(
     draws: int = 20_000,
     seed: int = 0,
 ) -> BatchedDifferences:
-    """Each arm's difference to `control`, standardised batch by batch (Zhang, Janson and Murphy, 2020).
+    """Standardise the difference of each arm to a control batch by batch (Zhang, Janson and Murphy, 2020).
 
     In batch p, D_p is the difference of the two means, n and m their pulls, s_p^2 their pooled variance with n + m - 2
-    degrees of freedom, and w_p = sqrt(n m / (n + m)) / s_p. The estimate is sum_p w_p D_p / sum_p w_p. If the
-    difference is d in every batch, the sum of w_p (D_p - d) is one of independent t variables with n + m - 2 degrees of
-    freedom each; `draws` of such sums give the p-value of d = 0 and the interval of level 1 - alpha. The se is
-    sqrt(batches) / sum_p w_p, that for large batches.
+    degrees of freedom, and ``w_p = sqrt(n m / (n + m)) / s_p``. The estimate is ``sum_p w_p D_p / sum_p w_p``. If the
+    difference is d in every batch, the sum of ``w_p (D_p - d)`` is one of independent t variables with n + m - 2
+    degrees of freedom each; `draws` of such sums give the p-value of d = 0 and the interval of level 1 - alpha. The se
+    is ``sqrt(batches) / sum_p w_p``, that for large batches.
 
     It assumes that the policy heard of rewards only between the log's batches, at least two pulls of both arms in each,
     normal rewards or large batches, and the same variance in both arms. The level may drift from batch to batch, the
-    difference may not. Name the control before you see the log. An arm with too few pulls, or whose rewards do not
-    vary, has no estimate; if no arm has one, the log is refused. The batches are found as in `batch_weighted`.
+    difference may not. An arm with too few pulls, or whose rewards do not vary, has no estimate; if no arm has one, the
+    log is refused.
+
+    Parameters
+    ----------
+    log : ExperimentLog
+        What happened.
+    policy : Policy or str, optional
+        As in `estimators.batch_weighted`.
+    control : str
+        The arm to compare with. Name it before you see the log.
+    alpha : float, default 0.05
+        The limits have the level 1 - alpha.
+    draws, seed : int, optional
+        Of the sums of t variables.
+
+    Returns
+    -------
+    BatchedDifferences
+        Differences, standard errors, limits and p-values.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> log = db.ExperimentLog.from_batches(
+    ...     batches=["Mon", "Mon", "Tue", "Tue"],
+    ...     arms=["A", "B", "A", "B"],
+    ...     pulls=[500, 500, 200, 800],
+    ...     means=[0.04, 0.05, 0.04, 0.06],
+    ...     binary=True,
+    ... )
+    >>> found = db.estimators.batched_ols(log, control="A")
+    >>> found.value.round(3), found.p_value.round(3)
+    (array([  nan, 0.014]), array([  nan, 0.188]))
     """
     alpha = checked_number("alpha", alpha, 1e-6, 0.5)
     draws, cells = checked_whole("draws", draws, 100), _cells(log, policy, "batched_ols")

@@ -27,15 +27,40 @@ def w_decorrelation(
     seed: int = 0,
     threads: int | None = None,
 ) -> Estimate:
-    """mean + sum_j R (1 - R)^j (y_j - mean) over the arm's rewards y_0, y_1, ..., with R = 1 / (1 + lambda).
+    """Undo the correlation of rewards and later pulls (Deshpande, Mackey, Syrgkanis and Taddy, 2018).
 
-    W-decorrelation (Deshpande, Mackey, Syrgkanis and Taddy, 2018) in its closed form for arms, with
-    se^2 = s^2 sum_j R^2 (1 - R)^(2j), where s^2 is the variance of the arm's rewards (divisor n - 1). `lambda_` must
-    not depend on the log. By default it is, for each arm, the 5 % quantile of min(N_k, T - N_k) / ln T over `runs`
-    simulated experiments of `policy` in the log's bootstrap world.
+    The estimate is ``mean + sum_j R (1 - R)^j (y_j - mean)`` over the arm's rewards ``y_0, y_1, ...``, with ``R = 1 /
+    (1 + lambda)``, which is W-decorrelation in its closed form for arms. ``se^2 = s^2 sum_j R^2 (1 - R)^(2j)``, where
+    s^2 is the variance of the arm's rewards (divisor n - 1).
 
     It assumes no propensities, but rewards without drift, and that each arm is pulled far more often than ln T times:
     with fewer pulls some bias is left. An arm without a pull has no estimate, one with a single pull no se.
+
+    Parameters
+    ----------
+    log : ExperimentLog or list of ExperimentLog
+        What happened, with every round.
+    policy : Policy or str, optional
+        The rule that chose the arms.
+    lambda_ : float, optional
+        It must not depend on the log. By default it is, for each arm, the 5 % quantile of ``min(N_k, T - N_k) / ln T``
+        over simulated experiments of `policy` in the log's bootstrap world.
+    runs, seed, threads : int, optional
+        Of these simulated experiments.
+
+    Returns
+    -------
+    Estimate
+        A value and a standard error for each arm.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> rule = "floor(beta_thompson, probability=0.1)"
+    >>> log = db.simulate(rule, "bernoulli(means=[0.3, 0.4])", horizon=400, runs=1, seed=1, paths=True).log(0)
+    >>> found = db.estimators.w_decorrelation(log, rule)
+    >>> found.value.round(3), found.se.round(3)
+    (array([0.301, 0.42 ]), array([0.116, 0.125]))
     """
     count = checked_whole("runs", runs, 1, MOST_RUNS)
     if lambda_ is not None:

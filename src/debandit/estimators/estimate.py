@@ -15,16 +15,43 @@ Logs = ExperimentLog | Sequence[ExperimentLog] | Runs
 
 
 class Estimate(NamedTuple):
-    """One value and one standard error for each arm: (K,) for a log, (L, K) for a list of logs."""
+    """An estimate and its standard error for each arm.
+
+    Attributes
+    ----------
+    value, se : array of float
+        Of shape (arms,) for a log, (logs, arms) for a list of logs.
+    """
 
     value: Floats
     se: Floats
 
 
 def naive(log: Logs, policy: Policy | str | None = None) -> Estimate:  # noqa: ARG001 (all estimators have one shape)
-    """Each arm's mean reward, and sd / sqrt(n) as if the n pulls had been planned; the sd with n - 1.
+    """Take each arm's mean reward as it is, biased because pulls depend on rewards; `debias` says by how much.
 
-    Biased, for pulls depend on rewards; `debias` says by how much. NaN for an arm without a pull, the se also for one.
+    The standard error is sd / sqrt(n), with n - 1 in the sd, as if the n pulls had been planned. There is none for an
+    arm with a single pull, and no value for one without any: NaN.
+
+    Parameters
+    ----------
+    log : ExperimentLog, list of ExperimentLog, or Runs
+        What happened.
+    policy : Policy or str, optional
+        Not needed.
+
+    Returns
+    -------
+    Estimate
+        A value and a standard error for each arm.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> rule = "floor(beta_thompson, probability=0.1)"
+    >>> log = db.simulate(rule, "bernoulli(means=[0.3, 0.4])", horizon=400, runs=1, seed=1, paths=True).log(0)
+    >>> db.estimators.naive(log).value.round(3)
+    array([0.295, 0.436])
     """
     if isinstance(log, Runs):
         return Estimate(log.means, _standard_error(log.variances, log.pulls))
@@ -71,6 +98,6 @@ def checked_log(log: object) -> ExperimentLog:
 def rounds_of(log: ExperimentLog, method: str) -> LoggedRounds:
     """The rounds of a log, for a method that needs their order."""
     if log.rounds is None:
-        what = f"{method} needs every round in the order of time, and of this log only totals are known"
+        what = f"{method} needs every round in the order of time, and this log has only totals"
         raise InputError(what, where="log", remedy="Use debias, which needs no order.")
     return log.rounds

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from debandit.checks import LARGEST, checked_number
+from debandit.checks import LARGEST, SMALLEST, checked_number
 from debandit.engine.data import Floats
 from debandit.errors import InputError
 from debandit.estimators.estimate import checked_log, rounds_of
@@ -16,7 +16,13 @@ _HALVINGS = 60  # more than a float has bits
 
 
 class ConfidenceSequence(NamedTuple):
-    """Each arm's mean and its limits; NaN without a pull."""
+    """Each arm's mean and its limits; NaN without a pull.
+
+    Attributes
+    ----------
+    value, low, high : array of float
+        One value for each arm.
+    """
 
     value: Floats
     low: Floats
@@ -31,24 +37,50 @@ def confidence_sequence(
     support: tuple[float, float] | None = None,
     sd: float | None = None,
 ) -> ConfidenceSequence:
-    """Limits of each arm's mean that hold after every pull at once (Howard, Ramdas, McAuliffe and Sekhon, 2021).
+    """Find limits of each arm's mean that hold after every pull at once (Howard, Ramdas, McAuliffe and Sekhon, 2021).
 
     With probability 1 - alpha the arm's mean never leaves them, so they hold whatever the policy, and whenever and why
     the experiment ended. They assume that an arm's rewards all have the same mean given the past, and one of:
 
     - rewards of 0 and 1: a beta-binomial mixture, inverted over the probability. The default for such logs.
-    - `support=(low, high)`, between which every reward must lie: a gamma-exponential mixture for the empirical
-      variance, known as empirical Bernstein. `sd` is then a guess that only decides where the limits are narrowest, by
-      default a quarter of the range. It needs the order of the rewards.
+    - `support`: a gamma-exponential mixture for the empirical variance, known as empirical Bernstein. It needs the
+      order of the rewards.
     - `sd` alone: a normal mixture for rewards whose tails are no heavier than those of a normal law with it.
 
-    The limits are narrowest after `t_opt` pulls of an arm, by default T / K. They hold for any t_opt and sd that were
-    fixed beforehand: never give the observed numbers. For 0/1 rewards they are about 1.5 times as wide as Clopper and
-    Pearson's.
+    They hold for any t_opt and sd that were fixed beforehand: never give the observed numbers. For 0/1 rewards they are
+    about 1.5 times as wide as Clopper and Pearson's.
+
+    Parameters
+    ----------
+    log : ExperimentLog
+        What happened.
+    alpha : float, default 0.05
+        The probability that the limits fail.
+    t_opt : float, optional
+        The limits are narrowest after this many pulls of an arm, by default T / K.
+    support : (float, float), optional
+        Between which every reward must lie.
+    sd : float, optional
+        The standard deviation of the rewards. With a support it only decides where the limits are narrowest, and is a
+        quarter of the range by default.
+
+    Returns
+    -------
+    ConfidenceSequence
+        Means and limits.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> rule = "floor(beta_thompson, probability=0.1)"
+    >>> log = db.simulate(rule, "bernoulli(means=[0.3, 0.4])", horizon=400, runs=1, seed=1, paths=True).log(0)
+    >>> found = db.estimators.confidence_sequence(log)
+    >>> found.low.round(2), found.high.round(2)
+    (array([0.16, 0.35]), array([0.46, 0.52]))
     """
     log, alpha = checked_log(log), checked_number("alpha", alpha, 1e-9, 0.5)
     best = max(1.0, log.horizon / len(log.labels)) if t_opt is None else checked_number("t_opt", t_opt, 1)
-    spread = None if sd is None else checked_number("sd", sd, 1e-100)
+    spread = None if sd is None else checked_number("sd", sd, SMALLEST)
     pulls, means = log.pulls.astype(np.float64), log.means
     if support is not None:
         low, high = checked_support(support)
@@ -63,7 +95,8 @@ def confidence_sequence(
         raise InputError(
             "a confidence sequence needs to know how far rewards can lie apart",
             where="support",
-            remedy="Give support=(low, high) between which every reward must lie, or sd= if their law is about normal.",
+            remedy="Give support=(low, high), the lowest and the highest possible reward, or sd= if rewards are about "
+            "normal.",
         )
     return ConfidenceSequence(means, *bernoulli_limits(np.rint(np.nan_to_num(means * pulls)), pulls, alpha, best))
 
@@ -134,7 +167,7 @@ def _bernstein_radius(log: ExperimentLog, low: float, high: float, alpha: float,
     outside = np.flatnonzero((rewards < low) | (rewards > high))
     if len(outside):
         what = f"the reward {rewards[outside[0]]:g} in round {outside[0] + 1} is not between {low:g} and {high:g}"
-        raise InputError(what, where="support", remedy="Give limits that no reward can leave.")
+        raise InputError(what, where="support", remedy="Give limits that no reward can exceed.")
     squares = np.array([_prediction_errors(sample, (low + high) / 2) for sample in log.samples()])
     pulls = np.where(log.pulls, log.pulls, np.nan)
     radius: Floats = (
@@ -152,6 +185,6 @@ def checked_support(support: object) -> tuple[float, float]:
     """The lowest and the highest reward that is possible."""
     limits = checked_numbers(support, "support")  # type: ignore[arg-type]  # it complains of anything else
     if limits.shape != (2,) or not (np.abs(limits) <= LARGEST).all() or not limits[0] < limits[1]:
-        what = "support is the lowest and the highest reward that is possible"
+        what = "support needs the lowest and the highest possible reward"
         raise InputError(what, where="support", remedy="Give two numbers, as in support=(0, 100).")
     return float(limits[0]), float(limits[1])

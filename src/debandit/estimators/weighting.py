@@ -28,12 +28,34 @@ class Paths(NamedTuple):
 
 
 def ipw(log: Logs, policy: Policy | str | None = None, *, propensities: Floats | None = None) -> Estimate:
-    """The mean over t of 1{a_t = k} r_t / e_t(k), where e_t(k) = P(a_t = k | past).
+    """Weight each reward by the inverse of the probability of its arm (inverse propensity weighting).
 
-    Propensities are those given, of the pulled arms and of the shape of the rewards; else the log's own where it
-    recorded them, else those of `policy` replayed along it. Forced rounds are left out. Unbiased, but its standard
-    error (from the rounds as if independent) is large where propensities are small. An arm that no free round pulled
-    gets 0.
+    The estimate is the mean over t of ``1{a_t = k} r_t / e_t(k)``, where ``e_t(k) = P(a_t = k | past)``. It is
+    unbiased, but its standard error (from the rounds as if independent) is large where propensities are small. Forced
+    rounds are left out. An arm that no free round pulled gets 0.
+
+    Parameters
+    ----------
+    log : ExperimentLog, list of ExperimentLog, or Runs
+        What happened.
+    policy : Policy or str, optional
+        The rule that chose the arms, whose propensities are worked out along the log if that has recorded none.
+    propensities : array of float, optional
+        The probability that each pulled arm had, in the shape of the rewards.
+
+    Returns
+    -------
+    Estimate
+        A value and a standard error for each arm.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> rule = "floor(beta_thompson, probability=0.1)"
+    >>> log = db.simulate(rule, "bernoulli(means=[0.3, 0.4])", horizon=400, runs=1, seed=1, paths=True).log(0)
+    >>> found = db.estimators.ipw(log, rule)
+    >>> found.value.round(3), found.se.round(3)
+    (array([0.35 , 0.424]), array([0.072, 0.03 ]))
     """
     return _averaged(_as_paths(log, policy, propensities), _weighted)
 
@@ -44,10 +66,32 @@ def _weighted(paths: Paths) -> Floats:
 
 
 def aipw(log: Logs, policy: Policy | str | None = None, *, propensities: Floats | None = None) -> Estimate:
-    """The mean over t of m_{t-1,k} + 1{a_t = k} (r_t - m_{t-1,k}) / e_t(k), m the running mean of the arm's rewards.
+    """Weight by propensities what is not expected already (augmented inverse propensity weighting).
 
-    m is 0 before the first pull and learns from forced rounds too; otherwise as `ipw`. Unbiased because m_{t-1,k} is
-    known before round t.
+    The estimate is the mean over t of ``m_{t-1,k} + 1{a_t = k} (r_t - m_{t-1,k}) / e_t(k)``, where m is the running
+    mean of the arm's rewards. m is 0 before the first pull and learns from forced rounds too. It is unbiased, because
+    ``m_{t-1,k}`` is known before round t.
+
+    Parameters
+    ----------
+    log : ExperimentLog, list of ExperimentLog, or Runs
+        What happened.
+    policy, propensities : optional
+        As in `estimators.ipw`.
+
+    Returns
+    -------
+    Estimate
+        A value and a standard error for each arm.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> rule = "floor(beta_thompson, probability=0.1)"
+    >>> log = db.simulate(rule, "bernoulli(means=[0.3, 0.4])", horizon=400, runs=1, seed=1, paths=True).log(0)
+    >>> found = db.estimators.aipw(log, rule)
+    >>> found.value.round(3), found.se.round(3)
+    (array([0.286, 0.439]), array([0.064, 0.028]))
     """
     return _averaged(_as_paths(log, policy, propensities), augmented)
 
@@ -75,7 +119,7 @@ def _as_paths(logs: Logs, policy: Policy | str | None, given: Floats | None) -> 
         raise InputError(
             "weighting needs every round" + (", and as many in each log of a list" if len(batch) > 1 else ""),
             where="log",
-            remedy="Use debias for a log of which only summaries are known, and one call for each length of logs.",
+            remedy="Use debias for a log with summaries only, and one call for each length of logs.",
         )
     arm_count = len(batch[0].labels)
     arms, rewards = np.stack([path.arms for path in rounds]), np.stack([path.rewards for path in rounds])
@@ -112,7 +156,7 @@ def randomised(policy: Policy | str | None) -> Policy:
     rule = as_policy(policy)
     if not rule.randomised:
         raise Refused(
-            f"{rule} chooses deterministically: propensities are 0 or 1, and nothing can be weighted by their inverse",
+            f"{rule} is deterministic: propensities are 0 or 1, and weighting by their inverse is not possible",
             where="policy",
             remedy="Use debias, which needs no propensities.",
         )

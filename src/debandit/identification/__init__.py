@@ -20,7 +20,27 @@ MOST_NUMBERS = 2**24  # rounds times arms: what was known of every arm before ev
 
 
 def identify(log: ExperimentLog) -> Identified:
-    """Rank the built-in rules by how well they explain the choices of the log; their options are estimated."""
+    """Rank the built-in rules by how well they explain the choices of a log; their options are estimated.
+
+    Parameters
+    ----------
+    log : ExperimentLog
+        A log that has every round.
+
+    Returns
+    -------
+    Identified
+        The rules, the best one first, and how sure one can be.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> world = "normal(means=[1, 1.5], sds=[1, 1])"
+    >>> log = db.simulate("ucb(c=2)", world, horizon=200, runs=1, seed=1, paths=True).log(0)
+    >>> found = db.identify(log)
+    >>> found.verdict, str(found.policy)
+    ('clear', 'ucb(c=2.0)')
+    """
     if log.rounds is None:
         raise InputError(
             "identify needs a table with one row per round, and this one has counts",

@@ -30,23 +30,47 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """The best rule of one family."""
+    """The best rule of one family.
+
+    Attributes
+    ----------
+    policy : Policy
+        The rule with its options.
+    log_likelihood : float
+        Of all choices.
+    impossible : int
+        Rounds whose arm the rule never chooses.
+    weight : float
+        The posterior probability of its family, if the log is of one of them.
+    note : str
+        What else there is to say.
+    """
 
     policy: Policy
     log_likelihood: float
-    impossible: int  # rounds whose arm the rule never chooses
-    weight: float  # the posterior probability of its family, if the log is of one of them
+    impossible: int
+    weight: float
     note: str
 
 
 @dataclass(frozen=True)
 class Identified(Printed):
-    """All families, the best one first."""
+    """All rules that were tried, the best one first.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        The best rule of each family, with its log-likelihood, its weight, and the rounds that it never makes.
+    horizon, arm_count : int
+        Rounds and arms of the log.
+    p_value : float
+        Of the choices under the best rule; 1 if that has no randomness.
+    """
 
     candidates: tuple[Candidate, ...]
     horizon: int
     arm_count: int
-    p_value: float = 1.0  # of the choices under the best one; 1 if that has no randomness
+    p_value: float = 1.0
 
     @property
     def policy(self) -> Policy:

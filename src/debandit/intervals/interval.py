@@ -24,7 +24,10 @@ _CHOICES = {
     "binary": ("binary", "all rewards are 0 or 1"),
     "zeros": ("two-part", "no reward is negative, and many are exactly 0"),
     "other": ("pooled-t", "rewards are neither 0/1 nor often exactly 0"),
-    "summaries": ("pooled-t", "only means and variances are known, so the skewness is taken to be 0, the kurtosis 3"),
+    "summaries": (
+        "pooled-t",
+        "only means and variances are known, so the skewness is taken to be 0 and the kurtosis 3",
+    ),
 }
 _REWARDS = {
     "binary": "0/1 rewards",
@@ -52,7 +55,7 @@ _LEAST_BY_ENUMERATION = "92.5 %"  # docs/coverage.md, two arms, all rules
 
 _SHOWING, FACTOR = 10, 3.0  # pulls that show an arm's standard deviation, and how many times as large is too different
 # docs/intervals.md: coverage by pooled-t of arms whose standard deviation is so many times that of the others
-BORROWED = "if its own standard deviation is 3 times theirs, such intervals covered 89 %, if it is 5 times theirs 69 %"
+BORROWED = "if its own standard deviation is 3 times theirs, such intervals cover only 89 %, if 5 times, 69 %"
 _WITH_FACTORS = (
     "with a factor of 3 the intervals of the more variable arms covered 95 % (worst arm 87 %; if pulled once 89 %), "
     "with a factor of 5 92 % (81 %; 69 %), with 10 87 % (70 %; 51 %)"
@@ -100,24 +103,40 @@ _LARGER = (
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """Limits for each arm's true mean: NaN where there are none, infinite where there is no upper one."""
+    """Limits for each arm's true mean: NaN where there are none, infinite where there is no upper one.
 
-    name: str  # one of settings.INTERVALS, but never auto
+    Attributes
+    ----------
+    name : str
+        Which interval it is; see docs/intervals.md.
+    level : float
+        Its confidence level.
+    low, high : array of float
+        The limits.
+    chosen : str
+        Why it was chosen.
+    known : str
+        What is known of its coverage, for this kind of rewards.
+    notes : tuple of str
+        What else there is to say.
+    """
+
+    name: str
     level: float
     low: Floats
     high: Floats
-    chosen: str  # why this one
-    known: str  # about its coverage, for this kind of rewards
+    chosen: str
+    known: str
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
         if self.name == "none":
             return "No intervals."
         if np.isnan(self.low).all():  # the notes say why
-            return f"No {100 * self.level:g} % intervals {self.name} ({self.chosen})."
+            return f"No {100 * self.level:g} % intervals of the kind {self.name} ({self.chosen})."
         return (
-            f"{100 * self.level:g} % intervals {self.name}, centred on the observed mean ({self.chosen}).\n"
-            f"Their coverage: {self.known}; no theorem stands behind it."
+            f"{100 * self.level:g} % intervals of the kind {self.name}, centred on the observed mean ({self.chosen}).\n"
+            f"Their coverage: {self.known}; no theorem guarantees it."
         )
 
 
@@ -131,7 +150,7 @@ def chosen_interval(log: ExperimentLog, name: str = "auto", cannot: str = "") ->
             name, why = "simulated", f"0/1 rewards and more than {CLOSED_ROUNDS} rounds"
         because = f"auto: {why}"
     elif name == "simulated" and cannot:
-        raise InputError(f"the interval simulated cannot be made: {cannot}", where="interval", remedy="Take auto.")
+        raise InputError(f"the interval simulated is not possible: {cannot}", where="interval", remedy="Take auto.")
     _check_fits(log, name)
     return name, because
 
@@ -217,21 +236,25 @@ def _limits(log: ExperimentLog, name: str, level: float) -> tuple[Floats, Floats
     if name == "wald":
         low, high = wald(pulls, log.means, squares, level)
         still = (pulls > 0) & np.isnan(low)
-        return low, high, _said(log, still, "no interval, because a single reward or equal ones show no spread")
+        return (
+            low,
+            high,
+            _said(log, still, "no interval, because one reward, or rewards that are all the same, show no spread"),
+        )
     sample = sample_of(log)
     pooled = pooled_t(sample, level)
     low, high = two_part(sample, level) if isinstance(sample, Sample) and name == "two-part" else pooled[:2]
     if np.isnan(low).all():
-        return low[0], high[0], ["no intervals: rewards vary within no arm, so their spread is unknown"]
+        return low[0], high[0], ["no intervals: the rewards do not vary within any arm, so their spread is unknown"]
     borrowed = (pulls == 1) | ((pulls == 2) & (abs(pooled.skewness[0]) > SKEWED))
     notes = _said(
         log,
         borrowed,
-        f"the scale of the interval is borrowed from the other arms; {BORROWED}",
+        f"the width of its interval is borrowed from the other arms; {BORROWED}",
     )
     notes += _said(log, np.isinf(high[0]), "no upper limit, because all rewards of the arm are 0")
     if pooled.kurtosis[0] > LONG_TAILED:
-        notes.append(f"the rewards are long-tailed (kurtosis {pooled.kurtosis[0]:.0f}); trust the intervals less")
+        notes.append(f"the rewards have long tails (kurtosis {pooled.kurtosis[0]:.0f}); rely on the intervals less")
     return low[0], high[0], notes
 
 
@@ -273,7 +296,7 @@ def spread_warnings(log: ExperimentLog, interval: str) -> list[str]:
         return []
     return [
         f"the standard deviations of the arms differ by a factor of {ratio:.1f}: in simulations {_WITH_FACTORS}; "
-        "do not decide by a limit that only just excludes something"
+        "do not rely on a limit that only just excludes a value"
     ]
 
 

@@ -74,8 +74,12 @@ def _logistic(pulls: Floats, means: Floats) -> tuple[Floats, Floats]:
 def _solved(weights: Floats, arms: Floats, periods: Floats) -> tuple[Floats, Floats]:
     """What arms (K,) and periods (P,) add in the normal equations of weighted cells (P, K).
 
-    The periods' part of the matrix is diagonal, so they are eliminated. Only sums of both are determined.
+    The periods' part of the matrix is diagonal, so they are eliminated, or the arms if these are more. Only sums of
+    both are determined.
     """
+    if len(arms) > len(periods):
+        period, arm = _solved(weights.T, periods, arms)
+        return arm, period
     of_periods = np.maximum(weights.sum(axis=1), 1e-300)
     rest = np.diag(weights.sum(axis=0)) - (weights / of_periods[:, None]).T @ weights
     arm = np.linalg.pinv(rest, rcond=1e-12, hermitian=True) @ (arms - weights.T @ (periods / of_periods))

@@ -12,9 +12,20 @@ from debandit.periods.weighted import Weighted
 
 
 class Adjusted(NamedTuple):
-    """Each arm's mean in which a batch counts by its users, and its difference to the arm it is compared with.
+    """Period-weighted means, in which each batch counts by its users, and differences of them; NaN where there is none.
 
-    NaN where there is none. Values of the first eight have one value per arm.
+    Attributes
+    ----------
+    means, se, low, high : array of float
+        Each arm's mean, its standard error and its limits.
+    difference, difference_se, difference_low, difference_high : array of float
+        The same for the difference to the arm that it is compared with.
+    filled : array of int
+        Batches without a pull of the arm, in which its mean was fitted.
+    batches : int
+        All batches.
+    common, own : float
+        The p-value of no drift that all arms share, and that of no drift besides.
     """
 
     means: Floats
@@ -25,10 +36,10 @@ class Adjusted(NamedTuple):
     difference_se: Floats
     difference_low: Floats
     difference_high: Floats
-    filled: Ints  # batches without a pull of the arm, in which its mean was fitted
+    filled: Ints
     batches: int
-    common: float  # p-value of no drift that all arms share
-    own: float  # of none besides
+    common: float
+    own: float
 
     @classmethod
     def of(cls, cells: Cells, binary: bool, compared_with: Ints, level: float, drift: Drift | None) -> "Adjusted":

@@ -11,7 +11,13 @@ from debandit.periods.cells import Cells
 
 
 class BatchWeighted(NamedTuple):
-    """Values, their standard errors and their limits; NaN where there is none."""
+    """Period-weighted means; NaN where there is none.
+
+    Attributes
+    ----------
+    value, se, low, high : array of float
+        One value for each arm.
+    """
 
     value: Floats
     se: Floats

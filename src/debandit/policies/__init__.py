@@ -34,6 +34,7 @@ from debandit.policies.leader_challenger import LeaderChallenger as LeaderChalle
 from debandit.policies.object_rules import ObjectRule as ObjectRule
 from debandit.policies.own_rules import ScoreRule as ScoreRule
 from debandit.policies.own_rules import SelectRule as SelectRule
+from debandit.policies.parameters import add_parameters
 from debandit.policies.play_the_winner import PlayTheWinner as PlayTheWinner
 from debandit.policies.policy import Policy as Policy
 from debandit.policies.softmax import Softmax as Softmax
@@ -89,6 +90,10 @@ OTHER_NAMES: dict[str, type[Policy]] = {  # that people type
     "boltzmann": Softmax,
 }
 ADAPTERS: dict[str, type[Policy]] = {rule.name: rule for rule in (MABWiserRule, RiverRule)}  # other packages' rules
+_files_are_run = True
+MAKERS: dict[str, Callable[..., Policy]] = OTHER_NAMES | RULES | ALIASES | ADAPTERS | WRAPPERS
+for _rule in (*_CLASSES, *_AROUND, *ADAPTERS.values()):
+    add_parameters(_rule)
 _PRESETS = re.compile(rf"\b{presets.PREFIX}\s*(\w*)", re.IGNORECASE)
 
 
@@ -103,7 +108,7 @@ def as_policy(policy: Policy | str, where: str = "policy") -> Policy:
 
 def _from_text(text: str, where: str) -> Policy:
     """Rules of files and presets, also inside wrappers, are known by their own names from then on."""
-    makers: dict[str, Callable[..., Policy]] = OTHER_NAMES | RULES | ALIASES | ADAPTERS | WRAPPERS
+    makers = MAKERS
     for file, name in rules_in_files(text):
         found = _rules_of(file, where)
         if name not in found:
@@ -121,16 +126,25 @@ def _from_text(text: str, where: str) -> Policy:
 def rules_in_files(text: str) -> list[tuple[str, str]]:
     """The files that a rule's text names, which will be run, with the names of the rules in them."""
     wrapped = re.match(rf"\s*({'|'.join(WRAPPERS)})\s*\(", text, re.IGNORECASE)
-    return re.findall(r"([^\s(),]+\.py):(\w+)" if wrapped else r"(?s)^(.*\.py):(\w+)", text)
+    return re.findall(r"(?<![^\s(),])([^\s(),]+\.py):(\w+)" if wrapped else r"(?s)^(.*\.py):(\w+)", text)
+
+
+def run_no_files() -> None:
+    """From now on this process runs no Python file for a rule: where texts come from a web page, say."""
+    global _files_are_run
+    _files_are_run = False
 
 
 def _rules_of(file: str, where: str) -> dict[str, type[Policy]]:
     """The rules of a user's Python file, which is run."""
+    if not _files_are_run:
+        remedy = "Take a rule from the list. For a rule of your own there are the command debandit debias, and Python."
+        raise InputError("no Python file is run from here", where=where, remedy=remedy)
     try:
         module = import_file(file)
     except FileNotFoundError:
         raise InputError("there is no such file", where=f"{where}, {file}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"cannot run the file ({type(error).__name__}: {shorten(str(error), 200)})"
         raise InputError(what, where=f"{where}, {file}") from error
     return {

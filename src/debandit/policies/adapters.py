@@ -8,14 +8,14 @@ import ast
 import importlib
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from functools import cache
 from importlib.metadata import version
 from inspect import isclass, signature
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from debandit.checks import whole
+from debandit.checks import option, whole
 from debandit.errors import InputError, quoted, shorten
 from debandit.policies.object_rules import ObjectRule
 
@@ -28,7 +28,7 @@ class _Adapter(ObjectRule):
     """What they have in common: a policy as text. Objects are welcome, and are written down."""
 
     example: ClassVar[str]
-    policy: str
+    policy: str = option(MISSING, text="the policy as its package writes it, or the object")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,6 +73,7 @@ class MABWiserRule(_Adapter):
     """
 
     name: ClassVar[str] = "mabwiser"
+    title: ClassVar[str] = "A policy of MABWiser"
     example: ClassVar[str] = "mabwiser(policy=EpsilonGreedy(epsilon=0.1))"
     initial_pulls: int = whole(1)
 
@@ -116,6 +117,7 @@ class RiverRule(_Adapter):
     """
 
     name: ClassVar[str] = "river"
+    title: ClassVar[str] = "A policy of River"
     example: ClassVar[str] = "river(policy=EpsilonGreedy(epsilon=0.1, burn_in=1))"
 
     def make(self, arm_count: int, horizon: int, seed: int) -> "_River":

@@ -74,6 +74,6 @@ def doubted_absences(policy: "Policy", log: ExperimentLog, batches: Batches) -> 
     if not arms:
         return []
     return [
-        f"{listed(arms, 5)}: taken as available in batches without a row, because this rule may not have chosen "
-        f"{'it' if len(arms) == 1 else 'them'} there"
+        f"{listed(arms, 5)}: treated as available in batches without a row, because this rule may simply not have "
+        f"chosen {'it' if len(arms) == 1 else 'them'} there"
     ]

@@ -9,7 +9,7 @@ from debandit.checks import number, whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData, rule_data
 from debandit.policies.beta_draws import LEAST, highest_beta, leads_within, second_higher
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Lines, Policy
 
 LONGEST_TABLE = 1000  # rounds
 CELLS_PER_STATE = 2000  # a cell of a table costs this much less than the quadrature of one state
@@ -17,12 +17,16 @@ CELLS_PER_STATE = 2000  # a cell of a table costs this much less than the quadra
 
 @dataclass(frozen=True)
 class BetaThompson(Policy):
-    """Draw each arm's success rate from Beta(alpha + successes, beta + failures) and pull the highest draw.
-
-    `draws` is for batches whose shares were those of this many draws, instead of a draw for each user.
-    """
+    """Draw each arm's success rate from its posterior, for 0/1 rewards, and pull the arm with the highest draw."""
 
     name: ClassVar[str] = "beta_thompson"
+    title: ClassVar[str] = "Thompson sampling, 0/1 rewards"
+    formula: ClassVar[Lines] = ("argmax_k θ_k,  θ_k ~ Beta(alpha + S_k, beta + N_k - S_k)",)
+    source: ClassVar[str] = (
+        "Thompson (1933), On the likelihood that one unknown probability exceeds another in view of the evidence "
+        "of two samples, Biometrika 25; Chapelle and Li (2011), An empirical evaluation of Thompson sampling, "
+        "NeurIPS 24"
+    )
     randomised: ClassVar[bool] = True
     draws_means: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from debandit.checks import checked_number, choice, number, whole
+from debandit.checks import checked_number, choice, number, option, whole
 from debandit.engine import changes
 from debandit.engine.conditions import Conditions, Threshold
 from debandit.errors import InputError
 from debandit.policies.beta_thompson import BetaThompson
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Lines, Policy
 from debandit.policies.wrappers import Wrapper
 
 USUAL_FLOOR = 0.05
@@ -29,9 +29,9 @@ class ByChances(Wrapper):
         super().__post_init__()
         if self.needs_chances and not self.says_chances:
             raise InputError(
-                f"it needs the probabilities of {self.core}, which cannot say them",
+                f"it needs the probabilities of the rule, and {self.core} does not give them",
                 where=self.name,
-                remedy="Give a rule of your own a method probabilities(t, pulls, sums, horizon).",
+                remedy="Give your own rule a method probabilities(t, pulls, sums, horizon).",
             )
 
 
@@ -49,23 +49,35 @@ class Changing(ByChances):
 
 @dataclass(frozen=True)
 class Floor(Changing):
-    """Each arm has at least some probability: the same `probability` for all, or a share of its own in `shares`.
+    """Each arm has at least some probability.
 
-    Or t^-decay / K, where t is the first round of the batch, counted from 1. how="mix" gives each arm its share and the
-    rule the rest: P = p + (1 - K p) P(rule). how="clip" raises smaller probabilities to the floor and takes that from
-    what all have beyond it. Not in the rule's initial pulls, which stay as they are.
+    It is the same for all arms (`probability`), or each arm has its own (`shares`), or it falls with time (`decay`): t
+    is then the first round of the batch, counted from 1. how="mix" gives out the floor first, and the rule splits the
+    rest. how="clip" raises smaller probabilities to the floor and takes that from what all arms have above it. The
+    rule's initial pulls stay as they are.
     """
 
     name: ClassVar[str] = "floor"
+    title: ClassVar[str] = "Every arm keeps a minimum probability"
+    formula: ClassVar[Lines] = (
+        "f_k = probability, shares_k, or t^-decay / K",
+        "mix:   P_k = f_k + (1 - Σ_j f_j) p_k",
+        "clip:  P_k = f_k + a max(0, p_k - f_k),  a such that Σ_k P_k = 1",
+    )
+    source: ClassVar[str] = (
+        "Hadad, Hirshberg, Zhan, Wager and Athey (2021), Confidence intervals for policy evaluation in adaptive "
+        "experiments, PNAS 118 (decay, clip)"
+    )
     policy: Policy
-    probability: float | None = number(None, low=0, high=0.5)
-    how: str = choice("mix", "clip")
-    shares: tuple[float, ...] | None = None
-    decay: float | None = number(None, low=0, high=10)
+    probability: float | None = number(None, low=0, high=0.5, text="of every arm; 0.05 if nothing else is given")
+    how: str = choice("mix", "clip", text="mix: the floor is dealt first; clip: small probabilities are raised")
+    shares: tuple[float, ...] | None = option(None, text="a floor for each arm, 0 where there is none: [0.2, 0, 0]")
+    decay: float | None = number(None, low=0, high=10, text="power with which the floor t^-decay / K falls")
 
     def __post_init__(self) -> None:
         if self.shares is not None:
             several = isinstance(self.shares, Iterable) and not isinstance(self.shares, str)
+            several = several and len(list(self.shares)) > 1
             self._check(several, "shares must be a list with a number for each arm, as in shares=[0.2, 0, 0]")
             shares = tuple(float(checked_number("a share", x, 0, 1, where=self.name)) for x in self.shares)
             self._check(sum(shares) <= 1 + 1e-9, f"the shares add up to {sum(shares):g}, which is more than 1")
@@ -85,7 +97,7 @@ class Floor(Changing):
     def change(self, arm_count: int) -> changes.Least | None:
         if self.shares is not None and len(self.shares) != arm_count:
             what = f"there are {arm_count} arms, but {len(self.shares)} shares"
-            raise InputError(what, where=self.name, remedy="Give each arm its share, 0 where there is none.")
+            raise InputError(what, where=self.name, remedy="Give every arm a share, which may be 0.")
         each = 1 / arm_count if self.decay is not None else self._probability(arm_count)
         least = (each,) * arm_count if self.shares is None else self.shares
         return changes.Least(least, self.decay or 0.0, self.how == "clip") if any(least) else None
@@ -107,21 +119,29 @@ class Reshaping(Changing):
     def __post_init__(self) -> None:
         super().__post_init__()
         varied = self.core.randomised or any(isinstance(layer, Changing) for layer in self.layers[1:])
-        self._check(varied, f"{self.policy.name} has no randomness, so that there is nothing to be {self.name}")
+        self._check(varied, f"{self.policy.name} has no randomness: {self.name} has nothing to change")
 
 
 @dataclass(frozen=True)
 class Tempered(Reshaping):
-    """The rule's probabilities p become shares in proportion to p (1 - p), or to p^power.
+    """Reshape the rule's probabilities.
 
-    how="exploration_sampling" is the first (Kasy and Sautmann, Econometrica 89 (1), 2021); a power below 1 explores
-    more than the rule, one above 1 less.
+    how="exploration_sampling" is for finding the best arm. A power below 1 explores more than the rule, one above 1
+    less.
     """
 
     name: ClassVar[str] = "tempered"
+    title: ClassVar[str] = "Probabilities made more or less equal"
+    formula: ClassVar[Lines] = (
+        "exploration_sampling:  P_k ∝ p_k (1 - p_k)",
+        "power:                 P_k ∝ p_k^power",
+    )
+    source: ClassVar[str] = (
+        "Kasy and Sautmann (2021), Adaptive treatment assignment in experiments for policy choice, Econometrica 89"
+    )
     policy: Policy
-    how: str = choice(EXPLORATION_SAMPLING, "power")
-    power: float | None = number(None, low=0, high=100)
+    how: str = choice(EXPLORATION_SAMPLING, "power", text="which of the two formulas")
+    power: float | None = number(None, low=0, high=100, text="for how=power")
 
     def __post_init__(self) -> None:
         if self.power is not None:
@@ -140,11 +160,13 @@ def exploration_sampling(alpha: float = 1.0, beta: float = 1.0, initial_pulls: i
 
 @dataclass(frozen=True)
 class Drop(Reshaping):
-    """Arms with a probability below `below` get nothing, and the others' are scaled to 1; judged anew each time."""
+    """Arms with a small probability get nothing, and the others' are scaled to 1. This is decided anew each time."""
 
     name: ClassVar[str] = "drop"
+    title: ClassVar[str] = "No pulls for arms with a small probability"
+    formula: ClassVar[Lines] = ("P_k ∝ p_k 1{p_k ≥ below}",)
     policy: Policy
-    below: float = number(0.01, low=0, high=0.5)
+    below: float = number(0.01, low=0, high=0.5, text="the smallest probability that an arm may have; at most 1 / K")
 
     def change(self, arm_count: int) -> changes.Dropping:
         if self.below > 1 / arm_count:
@@ -164,6 +186,8 @@ class Quota(ByChances):
     """
 
     name: ClassVar[str] = "quota"
+    title: ClassVar[str] = "Batches dealt in exact shares"
+    formula: ClassVar[Lines] = ("users of arm k in a batch: ⌊n p_k⌋, or one more",)
     policy: Policy
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
@@ -172,15 +196,17 @@ class Quota(ByChances):
 
 @dataclass(frozen=True)
 class Gate(Wrapper):
-    """All arms have the same chance until the rule has heard of `pulls` pulls, and `successes`, of every arm.
+    """All arms have the same chance until the rule has seen enough pulls, and successes, of every arm.
 
-    Then it is the rule's turn, for good; it knows of all rounds before. With quotas the arms get equal shares before.
+    Then it is the rule's turn, for good; it knows all rounds so far. With quotas the arms get equal shares until then.
     """
 
     name: ClassVar[str] = "gate"
+    title: ClassVar[str] = "An even split until each arm has enough pulls"
+    formula: ClassVar[Lines] = ("p_k = 1 / K until N_k ≥ pulls and S_k ≥ successes for all k, then the rule's",)
     policy: Policy
-    pulls: int = whole(100)
-    successes: int = whole(0)
+    pulls: int = whole(100, text="pulls that every arm needs")
+    successes: int = whole(0, text="successes that every arm needs, of 0/1 rewards")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -202,15 +228,20 @@ class Gate(Wrapper):
 
 @dataclass(frozen=True)
 class Delayed(Wrapper):
-    """The rule hears of a pull and its reward together, `rounds` rounds later, or `batches` batches later.
+    """The rule learns of a pull and its reward together, `rounds` rounds later, or `batches` batches later.
 
-    Until it has heard of its initial pulls the arms take turns.
+    The arms take turns until it knows its initial pulls.
     """
 
     name: ClassVar[str] = "delayed"
+    title: ClassVar[str] = "Rewards come late"
+    formula: ClassVar[Lines] = (
+        "N_k and S_k are those before round t - rounds, or those before batch b - batches in batch b",
+    )
+    source: ClassVar[str] = "Joulani, György and Szepesvári (2013), Online learning under delayed feedback, ICML 30"
     policy: Policy
-    rounds: int = whole(0)
-    batches: int = whole(0)
+    rounds: int = whole(0, text="rounds until a reward is known")
+    batches: int = whole(0, text="or batches until a reward is known")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from debandit.checks import number, whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.decisions import By, Decision
 from debandit.errors import InputError
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Lines, Policy
 from debandit.policies.wrappers import Wrapper
 
 if TYPE_CHECKING:
@@ -16,13 +16,25 @@ if TYPE_CHECKING:
 USUAL_SHARE = 0.95
 
 
+@dataclass(frozen=True)
 class Deciding(Wrapper):
     """What they have in common: one of four thresholds."""
 
-    share: float | None
-    probability: float | None
-    value_remaining: float | None
-    failures: int | None
+    formula: ClassVar[Lines] = (
+        "share:            P_k ≥ share for an arm k, P_k its chance in the next batch",
+        "probability:      p_k ≥ probability for an arm k, p_k its chance under the rule alone",
+        "value_remaining:  P(θ_j ≤ (1 + value_remaining) θ_k for all j) ≥ 0.95, k with the highest p_k",
+        "failures:         N_k - S_k ≥ failures for an arm k",
+    )
+    policy: Policy
+    share: float | None = number(
+        None, low=0.5, high=1, text="an arm's chance in the next batch; 0.95 if nothing else is given"
+    )
+    probability: float | None = number(None, low=0.5, high=1, text="the rule's own chance, before floors and the like")
+    value_remaining: float | None = number(
+        None, low=0, high=1, text="by which share of its mean the leader may still be beaten; 0.01 is usual"
+    )
+    failures: int | None = whole(None, low=1, text="failures of an arm, of 0/1 rewards; the best of the others wins")
 
     @property
     def decision(self) -> Decision:
@@ -44,8 +56,8 @@ class Deciding(Wrapper):
             return
         self._check(
             self.by_totals,
-            f"it needs the probabilities of {core.name}, which do not follow from pulls and sums alone; "
-            "of rules like that only failures can be counted",
+            f"it needs probabilities that follow from pulls and sums alone, and those of {core.name} do not; with such "
+            "a rule only failures can be counted",
         )
         self._check(self.policy.randomised, f"{core.name} has no randomness: whatever it chooses has probability 1")
         self._check(
@@ -53,25 +65,20 @@ class Deciding(Wrapper):
             f"{core.name} does not draw the arms' means, so it does not say how likely each is the best; give a share",
         )
         says = type(core).leads_within is not Policy.leads_within
-        self._check(by != "value_remaining" or says, f"{core.name} does not say what remains; give a probability")
+        self._check(
+            by != "value_remaining" or says, f"{core.name} does not say how much value remains; give a probability"
+        )
 
 
 @dataclass(frozen=True)
 class CommitWhen(Deciding):
     """An arm gets everything, for good, as soon as the experiment is decided in its favour.
 
-    That is judged whenever rewards were heard of: an arm's chance in the next batch is at least `share` (0.95), after
-    floors and the like; or the rule's own `probability` that it is the best, before them; or with 95 % probability no
-    arm is better than the one that is the likeliest to be the best by more than `value_remaining` of its mean (0.01);
-    or another arm has this many `failures`, of 0/1 rewards: then the best of those that have not.
+    This is decided whenever the rule has learned, by one of four thresholds; the default is share=0.95.
     """
 
     name: ClassVar[str] = "commit_when"
-    policy: Policy
-    share: float | None = number(None, low=0.5, high=1)
-    probability: float | None = number(None, low=0.5, high=1)
-    value_remaining: float | None = number(None, low=0, high=1)
-    failures: int | None = whole(None, low=1)
+    title: ClassVar[str] = "The winner gets everything"
 
     def around(self, conditions: Conditions, arm_count: int, horizon: int) -> Conditions:
         return conditions._replace(commits=self.decision)
@@ -86,17 +93,13 @@ class StopWhen(Deciding):
     """
 
     name: ClassVar[str] = "stop_when"
-    policy: Policy
-    share: float | None = number(None, low=0.5, high=1)
-    probability: float | None = number(None, low=0.5, high=1)
-    value_remaining: float | None = number(None, low=0, high=1)
-    failures: int | None = whole(None, low=1)
-    most: int | None = whole(None, low=1)
+    title: ClassVar[str] = "The experiment ends with a winner"
+    most: int | None = whole(None, low=1, text="the planned maximum of rounds")
 
     def planned(self, rounds: int) -> int:
         if self.most is None:
             raise InputError(
-                "it is not known how long the experiment might have lasted",
+                "how long could the experiment have lasted? The log does not say",
                 where=self.name,
                 remedy="Give the planned maximum of rounds, as in stop_when(RULE, share=0.95, most=10000).",
             )

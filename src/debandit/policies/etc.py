@@ -9,7 +9,7 @@ from debandit.checks import choice, whole
 from debandit.engine.conditions import FREE, Conditions
 from debandit.engine.data import TIES, Floats, Ints, Rounds, RuleData, rule_data
 from debandit.policies.history import NO_SCORES, History, Replay
-from debandit.policies.policy import Policy, certain
+from debandit.policies.policy import Lines, Policy, certain
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,16 @@ class ExploreThenCommit(Policy):
     """
 
     name: ClassVar[str] = "etc"
+    title: ClassVar[str] = "Explore, then commit"
+    formula: ClassVar[Lines] = (
+        "t ≤ K · pulls:  each arm in its turn",
+        "t > K · pulls:  argmax_k mean_k, as it was after K · pulls rounds",
+    )
+    source: ClassVar[str] = "Garivier, Lattimore and Kaufmann (2016), On explore-then-commit strategies, NeurIPS 29"
     randomised: ClassVar[bool] = False
-    pulls: int = whole(10, low=1)
+    pulls: int = whole(10, low=1, text="pulls of each arm before it commits")
     ties: str = choice(*TIES)
-    order: str = choice("blocks", "turns")
+    order: str = choice("blocks", "turns", text="blocks: one arm after the other; turns: the arms take turns")
 
     @property
     def opening(self) -> int:

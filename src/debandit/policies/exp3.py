@@ -10,25 +10,32 @@ from debandit.engine.data import Floats
 from debandit.engine.draws import uniform
 from debandit.policies.history import NO_SCORES, History, Replay
 from debandit.policies.own_rules import SelectRule
+from debandit.policies.policy import Lines
 
 
 @dataclass(frozen=True)
 class Exp3(SelectRule):
-    """Arm k with probability p_k = (1 - gamma) w_k / sum w + gamma / K (Auer et al. 2002).
-
-    After a reward x of arm k, scaled from [low, high] to [0, 1], w_k is multiplied by exp(gamma x / (K p_k)).
-    """
+    """Exponential weights: each reward, divided by the probability of its arm, raises the arm's weight."""
 
     name: ClassVar[str] = "exp3"
+    title: ClassVar[str] = "Exp3, exponential weights"
+    formula: ClassVar[Lines] = (
+        "p_k = (1 - gamma) w_k / Σ_j w_j + gamma / K",
+        "w_k ← w_k exp(gamma / (K p_k) · (x - low) / (high - low)) after a reward x of arm k",
+    )
+    source: ClassVar[str] = (
+        "Auer, Cesa-Bianchi, Freund and Schapire (2002), The nonstochastic multiarmed bandit problem, SIAM "
+        "Journal on Computing 32"
+    )
     randomised: ClassVar[bool] = True
-    gamma: float = number(0.1, low=1e-9, high=1)
-    low: float = number(0.0)
-    high: float = number(1.0)
+    gamma: float = number(0.1, low=1e-9, high=1, text="exploration, and the rate of learning")
+    low: float = number(0.0, text="the lowest possible reward")
+    high: float = number(1.0, text="the highest possible reward")
     initial_pulls = 0  # arms without pulls have weights as well
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check(self.low < self.high, "low must be below high")
+        self._check(self.low < self.high, "low must be less than high")
 
     def states(self, arm_count: int) -> int:
         return 2 * arm_count  # the logarithms of the weights, and the probabilities of the last choice
@@ -58,15 +65,4 @@ class Exp3(SelectRule):
 
     def answer(self, history: History) -> Replay:
         """A reward changes its weight when the rule hears of it, by the arm's probability in the last choice before."""
-        (paths, rewards), arm_count = history.paths, history.arm_count
-        scaled, rows = (rewards - self.low) / (self.high - self.low), np.arange(len(paths))
-        logs, chances = np.zeros((len(paths), arm_count)), np.empty((*paths.shape, arm_count))
-        heard = 0
-        for t, known in enumerate(history.known[: history.end].tolist()):
-            for late in range(heard, known):
-                at = rows, paths[:, late]
-                logs[at] += self.gamma * scaled[:, late] / (arm_count * chances[:, t - 1][at])
-            heard = known
-            weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-            chances[:, t] = (1 - self.gamma) * weights / weights.sum(axis=1, keepdims=True) + self.gamma / arm_count
-        return Replay(chances.reshape(*history.arms.shape, arm_count)[..., history.rounds, :], NO_SCORES)
+        return Replay(self._chosen_and_state(history)[..., 1 + history.arm_count :], NO_SCORES)

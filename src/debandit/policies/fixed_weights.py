@@ -1,15 +1,16 @@
 """No learning at all: the control groups among the rules."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from debandit.checks import option
 from debandit.engine.data import Floats, Ints, Rounds, RuleData, rule_data
 from debandit.engine.draws import uniform
 from debandit.errors import InputError
 from debandit.policies.own_rules import SelectRule
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Lines, Policy
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class Uniform(Policy):
     """Every round any arm with equal probability. Its sample means are unbiased."""
 
     name: ClassVar[str] = "uniform"
+    title: ClassVar[str] = "Uniform, an A/B test"
+    formula: ClassVar[Lines] = ("p_k = 1 / K",)
     randomised: ClassVar[bool] = True
 
     def rule(self, arm_count: int, horizon: int) -> RuleData:
@@ -25,12 +28,14 @@ class Uniform(Policy):
 
 @dataclass(frozen=True)
 class FixedWeights(SelectRule):
-    """Every round arm k with probability weights[k] / sum of the weights. Its sample means are unbiased."""
+    """Every round an arm by fixed probabilities. Its sample means are unbiased."""
 
     name: ClassVar[str] = "fixed_weights"
+    title: ClassVar[str] = "Fixed shares"
+    formula: ClassVar[Lines] = ("p_k = weights_k / Σ_j weights_j",)
     randomised: ClassVar[bool] = True
     knows_arms: ClassVar[bool] = True
-    weights: tuple[float, ...]
+    weights: tuple[float, ...] = option(MISSING, text="a number of 0 or more for each arm: [2, 1, 1]")
     initial_pulls = 0  # pulls teach it nothing
 
     def __post_init__(self) -> None:
@@ -40,7 +45,7 @@ class FixedWeights(SelectRule):
             weights = ()
         self._check(
             len(weights) >= 2 and all(0 <= weight <= 1e100 for weight in weights) and sum(weights) > 0,
-            "weights must be numbers of 0 or more, one for each arm, and not all 0",
+            "weights must be numbers of 0 or more, one for each arm, and not all of them 0",
         )
         object.__setattr__(self, "weights", weights)
 

@@ -5,31 +5,39 @@ from typing import ClassVar
 
 import numpy as np
 
-from debandit.checks import number, whole
+from debandit.checks import SMALLEST, number, whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData, rule_data
 from debandit.errors import InputError
 from debandit.policies.normal_draws import highest_draw
 from debandit.policies.own_rules import ScoreRule
+from debandit.policies.policy import Lines
 
 
 @dataclass(frozen=True)
 class GaussianThompson(ScoreRule):
-    """Draw each arm's mean from N(mean_k, s_k^2 / N_k) and pull the highest draw; s_k^2 has the divisor N_k - 1.
+    """Thompson sampling that estimates how much each arm varies.
 
-    That is a flat prior (Ax, GrowthBook). With prior_sd it is N(prior_mean, prior_sd^2): the mean becomes w mean_k +
-    (1 - w) prior_mean and the variance w s_k^2 / N_k, where w = prior_sd^2 / (prior_sd^2 + s_k^2 / N_k). An s_k below
-    `least_sd`, as of an arm whose rewards are all alike, counts as `least_sd`. `draws` is for batches whose shares were
-    those of this many draws, instead of a draw for each user.
+    Without a prior_sd the prior is flat: w_k is 1. s_k² is the arm's variance with the divisor N_k - 1; an s_k below
+    `least_sd`, as of an arm whose rewards are all alike, counts as `least_sd`.
     """
 
     name: ClassVar[str] = "gaussian_thompson"
+    title: ClassVar[str] = "Thompson sampling, estimated variances"
+    formula: ClassVar[Lines] = (
+        "argmax_k θ_k,  θ_k ~ N(w_k mean_k + (1 - w_k) prior_mean, w_k s_k² / N_k)",
+        "w_k = prior_sd² / (prior_sd² + s_k² / N_k)",
+    )
+    source: ClassVar[str] = (
+        "Thompson (1933), On the likelihood that one unknown probability exceeds another in view of the evidence "
+        "of two samples, Biometrika 25"
+    )
     randomised: ClassVar[bool] = True
     needs_squares: ClassVar[bool] = True
     draws_means: ClassVar[bool] = True
     prior_mean: float = number(0.0)
-    prior_sd: float | None = number(None, low=1e-100)
-    least_sd: float = number(1e-6, low=1e-100)
+    prior_sd: float | None = number(None, low=SMALLEST)
+    least_sd: float = number(1e-6, low=SMALLEST, text="the least standard deviation of an arm")
     initial_pulls: int = whole(2, low=2)
     draws: int = whole(0)
 

@@ -7,14 +7,17 @@ import numpy as np
 
 from debandit.checks import choice, number, whole
 from debandit.engine.data import TIES, Floats, Ints, RuleData, rule_data
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Lines, Policy
 
 
 @dataclass(frozen=True)
 class Greedy(Policy):
-    """Each arm `initial_pulls` times in index order, then always the highest mean so far."""
+    """Pull each arm `initial_pulls` times in index order, then always the one with the highest mean so far."""
 
     name: ClassVar[str] = "greedy"
+    title: ClassVar[str] = "Greedy"
+    formula: ClassVar[Lines] = ("argmax_k mean_k",)
+    source: ClassVar[str] = "Sutton and Barto (2018), Reinforcement learning: an introduction, 2nd edition, chapter 2"
     randomised: ClassVar[bool] = False
     initial_pulls: int = whole(1, low=1)
     ties: str = choice(*TIES)
@@ -25,11 +28,14 @@ class Greedy(Policy):
 
 @dataclass(frozen=True)
 class EpsilonGreedy(Policy):
-    """After `initial_pulls` of each arm with probability epsilon any arm (the greedy one too), or the highest mean."""
+    """With probability epsilon pull any arm (the greedy one too), else the one with the highest mean so far."""
 
     name: ClassVar[str] = "epsilon_greedy"
+    title: ClassVar[str] = "Epsilon-greedy"
+    formula: ClassVar[Lines] = ("p_k = epsilon / K + (1 - epsilon) · 1{k = argmax_j mean_j}",)
+    source: ClassVar[str] = "Sutton and Barto (2018), Reinforcement learning: an introduction, 2nd edition, chapter 2"
     randomised: ClassVar[bool] = True
-    epsilon: float = number(0.05, low=0, high=1)
+    epsilon: float = number(0.05, low=0, high=1, text="probability to explore")
     initial_pulls: int = whole(1, low=1)
     ties: str = choice(*TIES)
 
@@ -39,12 +45,21 @@ class EpsilonGreedy(Policy):
 
 @dataclass(frozen=True)
 class DecayingEpsilonGreedy(Policy):
-    """Epsilon-greedy with epsilon_t = min(1, scale / t^power) in round t, counted from `first_t`."""
+    """Explore less and less as time goes on, else pull the arm with the highest mean so far."""
 
     name: ClassVar[str] = "decaying_epsilon_greedy"
+    title: ClassVar[str] = "Epsilon-greedy with a decaying epsilon"
+    formula: ClassVar[Lines] = (
+        "epsilon_t = min(1, scale / t^power)",
+        "p_k = epsilon_t / K + (1 - epsilon_t) · 1{k = argmax_j mean_j}",
+    )
+    source: ClassVar[str] = (
+        "Auer, Cesa-Bianchi and Fischer (2002), Finite-time analysis of the multiarmed bandit problem, Machine "
+        "Learning 47"
+    )
     randomised: ClassVar[bool] = True
-    scale: float = number(5.0, low=0)
-    power: float = number(1.0, low=0, high=10)
+    scale: float = number(5.0, low=0, text="the larger, the longer it explores")
+    power: float = number(1.0, low=0, high=10, text="how fast epsilon falls")
     initial_pulls: int = whole(1, low=1)
     ties: str = choice(*TIES)
     first_t: int = whole(1)

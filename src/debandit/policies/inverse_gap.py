@@ -9,22 +9,31 @@ from debandit.checks import number, whole
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import uniform
 from debandit.policies.own_rules import SelectRule
-from debandit.policies.policy import certain
+from debandit.policies.policy import Lines, certain
 
 
 @dataclass(frozen=True)
 class InverseGap(SelectRule):
-    """Every arm but the leader with probability max(floor / K, 1 / (K + gamma gap_k)), and the leader with the rest.
+    """The further an arm's mean is below the leader's, the fewer pulls it gets.
 
-    The gap is the highest mean minus the arm's; among equals the first is the leader, which has at least 1 / K, because
-    `floor` is at most 1. Abe and Long (1999); Foster and Rakhlin (2020). Gamma is in units of 1 / reward: with 100 and
-    four arms one that is 0.1 below the leader has 1/14.
+    The leader has the highest mean, the first among equals. It has at least 1 / K, because `floor` is at most 1. With
+    gamma = 100 and four arms, an arm that is 0.1 below the leader has 1/14.
     """
 
     name: ClassVar[str] = "inverse_gap"
+    title: ClassVar[str] = "Inverse-gap weighting"
+    formula: ClassVar[Lines] = (
+        "p_k = max(floor / K, 1 / (K + gamma (mean_leader - mean_k)))",
+        "p_leader = 1 - Σ p_k of the others",
+    )
+    source: ClassVar[str] = (
+        "Abe and Long (1999), Associative reinforcement learning using linear probabilistic concepts, ICML 16; "
+        "Foster and Rakhlin (2020), Beyond UCB: optimal and efficient contextual bandits with regression oracles,"
+        " ICML 37"
+    )
     randomised: ClassVar[bool] = True
-    gamma: float = number(100.0, low=0)
-    floor: float = number(0.0, low=0, high=1)
+    gamma: float = number(100.0, low=0, text="in units of 1 / reward; the higher, the greedier")
+    floor: float = number(0.0, low=0, high=1, text="K times the smallest probability of an arm")
     initial_pulls: int = whole(1, low=1)
 
     @staticmethod

@@ -8,16 +8,25 @@ import numpy as np
 from debandit.checks import choice, number, whole
 from debandit.engine.data import TIES
 from debandit.policies.own_rules import ScoreRule
+from debandit.policies.policy import Lines
 
 
 @dataclass(frozen=True)
 class KLUCB(ScoreRule):
-    """The highest q with N_k kl(mean_k, q) <= ln t + c ln ln t, kl that of Bernoulli laws (Garivier and Cappé 2011)."""
+    """UCB for 0/1 rewards, with bounds by relative entropy."""
 
     name: ClassVar[str] = "kl_ucb"
+    title: ClassVar[str] = "KL-UCB"
+    formula: ClassVar[Lines] = (
+        "argmax_k max{q: N_k kl(mean_k, q) ≤ ln t + c ln max(1, ln t)}",
+        "kl(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q))",
+    )
+    source: ClassVar[str] = (
+        "Garivier and Cappé (2011), The KL-UCB algorithm for bounded stochastic bandits and beyond, COLT 24"
+    )
     randomised: ClassVar[bool] = False
     binary_rewards: ClassVar[bool] = True
-    c: float = number(0.0, low=0)
+    c: float = number(0.0, low=0, text="weight of the term ln ln t")
     initial_pulls: int = whole(1, low=1)
     ties: str = choice(*TIES)
 

@@ -9,23 +9,31 @@ from debandit.checks import number, whole
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import uniform
 from debandit.policies.own_rules import SelectRule
-from debandit.policies.policy import certain
+from debandit.policies.policy import Lines, certain
 
 
 @dataclass(frozen=True)
 class LeaderChallenger(SelectRule):
-    """With probability `share` the leader or the challenger, by halves, else any arm (Adobe's Auto-Allocate is alike).
+    """Most pulls go by halves to the leader and to its most promising challenger, the rest to all arms.
 
-    The leader has the highest mean p_k, and the challenger the highest p_k + z sqrt(p_k (1 - p_k) / N_k) of the others;
-    among equals it is the first. For 0/1 rewards. An arm that always or never succeeded has no standard error, so its
-    bound is its mean. With two arms both have the same probability.
+    The leader has the highest success rate; the challenger has the highest upper bound of the others; among equals it
+    is the first. An arm that always or never succeeded has no standard error, so its bound is its rate. With two arms
+    both have the same probability.
     """
 
     name: ClassVar[str] = "leader_challenger"
+    title: ClassVar[str] = "Leader and challenger"
+    formula: ClassVar[Lines] = (
+        "leader = argmax_k mean_k",
+        "challenger = argmax_{k ≠ leader} mean_k + z √(mean_k (1 - mean_k) / N_k)",
+        "p_k = (1 - share) / K + share / 2 · 1{k is the leader or the challenger}",
+    )
     randomised: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
-    share: float = number(0.8, low=0, high=1)
-    z: float = number(1.96, low=0)
+    share: float = number(
+        0.8, low=0, high=1, text="what leader and challenger get together, besides their part of the rest"
+    )
+    z: float = number(1.96, low=0, text="standard errors from the rate to its upper bound")
     initial_pulls: int = whole(1, low=1)
 
     @staticmethod

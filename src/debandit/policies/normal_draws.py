@@ -5,8 +5,11 @@ import numpy as np
 from debandit.engine.data import Floats, Ints
 from debandit.policies.panels import by_panels, common_panels, highest, nodes_of
 
-OFFSETS = np.linspace(-8.5, 8.5, 7)  # in standard deviations; a draw is farther out with probability 2e-17
+# The ends of an arm's panels in standard deviations: the error is below 1e-12, and a draw is farther out with 1e-16.
+OFFSETS = np.array([-8.3, -2.8, 0.0, 2.8, 8.3])
+FARTHEST = 34.0  # standard deviations; where doubles underflow, exp is forty times as slow
 MANY = 8  # arms: more need shorter panels
+FAR = 1e6  # times the smallest width: for locations beyond it rounding would blur the panels
 
 
 def highest_draw(location: Floats, width: Floats) -> Floats:
@@ -46,10 +49,13 @@ def highest_of_two_normals(location: Floats, width: Floats) -> Floats:
 def highest_normal(location: Floats, width: Floats) -> Floats:
     """P_k = int f_k(x) prod_{j != k} F_j(x) dx for normal draws, whatever their widths.
 
-    Every arm has panels of 2.8 standard deviations around itself, on which Gauss-Legendre with few nodes is exact.
+    Every arm has four panels around itself, on which Gauss-Legendre with few nodes is exact.
     Below the lowest end of any arm that arm has no draws, so that none is the highest: there is nothing to add.
     """
-    return by_panels(_panels, _highest_normal, location, np.maximum(width, 1e-150))
+    width = np.maximum(width, 1e-150)
+    start = (location + OFFSETS[0] * width).max(axis=-1, keepdims=True)
+    far = np.abs(location).max(axis=-1, keepdims=True) > FAR * width.min(axis=-1, keepdims=True)
+    return by_panels(_panels, _highest_normal, location - np.where(far, start, 0.0), width)
 
 
 def _panels(location: Floats, width: Floats) -> Floats:
@@ -61,6 +67,12 @@ def _highest_normal(location: Floats, width: Floats, ends: Floats) -> Floats:
     from debandit.special import ndtr
 
     half, middle, steps = nodes_of(ends)
-    z = (middle[:, None] + steps - location[:, None, None]) / width[:, None, None]
-    mass = np.exp(-0.5 * z * z) * (half / (np.sqrt(2 * np.pi) * width[:, None]))[:, :, None]
+    inverse = 1 / width[:, None]
+    z = steps * inverse[:, :, None]  # of shape (arms, panels, nodes, rows)
+    z += ((middle - location[:, None]) * inverse)[:, :, None]
+    np.clip(z, -FARTHEST, FARTHEST, out=z)
+    mass = np.multiply(z, z, out=z)
+    mass *= -0.5
+    np.exp(mass, out=mass)
+    mass *= (half * inverse / np.sqrt(2 * np.pi))[:, :, None]
     return highest(mass, ndtr((ends[0] - location) / width))

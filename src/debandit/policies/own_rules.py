@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from debandit.checks import checked_choice
-from debandit.engine.data import TIES, RuleData, rule_data
+from debandit.engine.data import TIES, Floats, RuleData, rule_data
 from debandit.engine.kernels import KernelName, OwnKernel, load_replay
 from debandit.errors import InputError, shorten
 from debandit.policies.history import NO_SCORES, History, Replay
@@ -80,13 +79,13 @@ class OwnRule(Policy):
     def _along(self, history: History) -> Replay:
         """The answer of a rule that draws nothing, by its own functions."""
 
-    def _followed(self, history: History, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
-        """What the rule's functions say of every asked round, of shape (..., n, *shape)."""
+    def _followed(self, history: History, width: int) -> Floats:
+        """What the rule's functions say of every asked round, of shape (..., n, width)."""
         rule, along = self.rule(history.arm_count, history.horizon), load_replay(_kernel(type(self)))
         whole = *history.paths, history.forced.reshape(-1, history.length), history.known
         arms, rewards, forced, known = (np.ascontiguousarray(each[..., : history.end]) for each in whole)
         arms, rewards = arms.astype(np.int64), rewards.astype(np.float64)  # arrays of the one kind that is compiled for
-        said = np.empty((*arms.shape, *shape), kind)
+        said = np.empty((*arms.shape, width))
         if self.template == ScoreRule.template:  # scores remember nothing, so that other rounds may be left out
             forced[:, np.setdiff1d(np.arange(history.end), history.rounds)] = 0
         for i in range(len(arms)):
@@ -96,7 +95,7 @@ class OwnRule(Policy):
             except Exception as error:  # the user's function, or numba's view of it
                 reason = f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 300)}"
                 raise InputError(f"the rule failed in the replay of the log ({reason})", where="policy") from error
-        return said[:, history.rounds].reshape(*history.free.shape, *shape)
+        return said[:, history.rounds].reshape(*history.free.shape, width)
 
     @property
     def fingerprint(self) -> str:
@@ -114,7 +113,7 @@ class ScoreRule(OwnRule):
     roles: ClassVar[tuple[str, ...]] = ("score",)
 
     def _along(self, history: History) -> Replay:
-        scores = self._followed(history, (history.arm_count,), np.float64)
+        scores = self._followed(history, history.arm_count)
         return Replay(winners(scores, TIES.index(self._ties)), scores)
 
 
@@ -130,7 +129,7 @@ class SelectRule(OwnRule):
     roles: ClassVar[tuple[str, ...]] = ("select", "begin", "learn")
 
     def _along(self, history: History) -> Replay:
-        chosen = self._followed(history, (), np.int64)
+        chosen = self._chosen_and_state(history)[..., 0].astype(np.int64)
         lost = (chosen < 0) | (chosen >= history.arm_count)
         if lost.any():
             raise InputError(
@@ -139,6 +138,10 @@ class SelectRule(OwnRule):
                 remedy=f"Arms are counted from 0 to {history.arm_count - 1}.",
             )
         return Replay(certain(chosen, history.arm_count), NO_SCORES)
+
+    def _chosen_and_state(self, history: History) -> Floats:
+        """The choice in every asked round, and the numbers that the rule remembers after it."""
+        return self._followed(history, 1 + self.states(history.arm_count))
 
 
 def _parameters(owner: type[OwnRule]) -> list[str]:

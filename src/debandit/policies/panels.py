@@ -12,7 +12,7 @@ import numpy as np
 from debandit.engine.data import Floats
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(14)
-NODES_AT_ONCE = 2**17  # numbers per array, so that they stay in the cache
+NODES_AT_ONCE = 2**15  # numbers per array, so that they stay in the cache
 ROWS_AT_ONCE = (16, 256)  # at least and at most
 NOTHING = 1e-13  # of an arm's draws lie below the panels: rounding, for up to thousands of pulls
 ARMS_AT_ONCE = 2**18  # whose panels are kept

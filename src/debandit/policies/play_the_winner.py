@@ -9,20 +9,21 @@ from debandit.checks import number
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import uniform
 from debandit.policies.own_rules import SelectRule
+from debandit.policies.policy import Lines
 
 
 @dataclass(frozen=True)
 class PlayTheWinner(SelectRule):
-    """Draw an arm from an urn of `balls` for each arm (Wei and Durham 1978).
-
-    A success adds `added` balls to the arm, a failure adds them to the others, in equal parts. For 0/1 rewards.
-    """
+    """Draw an arm from an urn, to which successes add balls of the arm and failures add balls of the others."""
 
     name: ClassVar[str] = "play_the_winner"
+    title: ClassVar[str] = "Randomised play-the-winner"
+    formula: ClassVar[Lines] = ("p_k ∝ balls + added (S_k + Σ_{j ≠ k} (N_j - S_j) / (K - 1))",)
+    source: ClassVar[str] = "Wei and Durham (1978), The randomized play-the-winner rule in medical trials, JASA 73"
     randomised: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
-    balls: float = number(1.0, low=1e-9)
-    added: float = number(1.0, low=0)
+    balls: float = number(1.0, low=1e-9, text="balls of each arm in the beginning")
+    added: float = number(1.0, low=0, text="balls that each reward adds")
     initial_pulls = 0  # the urn draws from the first round on
 
     @staticmethod

@@ -20,6 +20,7 @@ from debandit.policies.availability import believed
 from debandit.policies.history import History, Replay
 from debandit.policies.normal_draws import highest_draw
 
+Lines = tuple[str, ...]
 Free = Callable[..., Floats]  # (t, pulls, sums), or with squares, -> chances, where the choice is free
 
 OF_THE_ENGINE = ("initial_pulls", "ties", "draws")  # options that no function of a rule needs to know
@@ -33,6 +34,9 @@ class Policy(ABC):
     """
 
     name: ClassVar[str]
+    title: ClassVar[str] = ""  # in words
+    formula: ClassVar[Lines] = ()  # in the letters that `rulebook.SYMBOLS` explains
+    source: ClassVar[str] = ""  # who proposed it
     binary_rewards: ClassVar[bool] = False  # the rule makes sense for 0/1 rewards only
     two_arms: ClassVar[bool] = False  # likewise for two arms only
     needs_squares: ClassVar[bool] = False  # it goes by pulls, sums and sums of squared deviations from the means
@@ -98,11 +102,11 @@ class Policy(ABC):
     def in_batches(self, log: ExperimentLog, rounds: int = 0) -> "Policy":
         """The rule with the log's batches, and further ones if it is planned for more rounds."""
         if log.batch_sizes is not None:
-            what = f"the log has batches, but {self.name} hears of every reward at once"
+            what = f"the log has batches, but {self.name} learns from every reward at once"
             left_out = "--batch or --batch-by" if log.batches is None else "--batch"
-            counted = "" if log.batches is None else ", and only the counts of each arm are looked at"
+            counted = "" if log.batches is None else ", and the counts of each arm are added up"
             remedy = (
-                f'If it heard of them only when a batch was over, write "batched({self.name})"; else leave out '
+                f'If it learned only when a batch was over, write "batched({self.name})"; if not, leave out '
                 f"{left_out}{counted}."
             )
             raise InputError(what, where="policy", remedy=remedy)
@@ -114,7 +118,8 @@ class Policy(ABC):
             raise InputError(
                 f"{self.core.name} is a rule for 0/1 rewards, but the log has others",
                 where="reward",
-                remedy="Name the column of 0/1 rewards that the rule saw, or a rule for any rewards, such as thompson.",
+                remedy="Name the column with the 0/1 rewards that the rule saw, or a rule for any rewards, such as "
+                "thompson.",
             )
 
     def batch_sizes(self, arm_count: int, horizon: int) -> tuple[int, ...]:
@@ -256,7 +261,7 @@ class Policy(ABC):
 def cannot_say(policy: Policy) -> InputError:
     """The complaint where a rule's chances are needed and it does not give them."""
     return InputError(
-        f"{policy.name} has code of its own and does not say how likely its choices are",
+        f"{policy.name} does not say how likely its choices are",
         where="policy",
         remedy="Give the rule a method probabilities(t, pulls, sums, horizon).",
     )

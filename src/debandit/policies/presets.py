@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from debandit.checks import did_you_mean
 from debandit.errors import InputError, PresetWarning, shorten
 from debandit.policies.policy import Policy
+from debandit.tables import wrapped
 
 PREFIX = "preset:"
 _WIDTH = 100
@@ -75,12 +76,14 @@ class Preset:
             return ", ".join(f"{name}={default}" for name, default in left.items() if default is not None)
 
         parts = {
-            "Look up in the platform what is assumed here": defaults(self.look_up),
-            "Stated nowhere, and assumed": defaults(self.not_stated),
+            "Assumed, so look it up in the platform": defaults(self.look_up),
+            "Assumed, because it is stated nowhere": defaults(self.not_stated),
             "Not covered": "; ".join(self.not_covered),
         }
         said = " ".join(f"{title}: {text}." for title, text in parts.items() if text)
-        return f"{PREFIX}{self.name} is only as right as what the platform states: run debandit check with it. {said}"
+        return (
+            f"{PREFIX}{self.name} is only as right as the platform's documentation; run debandit check with it. {said}"
+        )
 
     @property
     def usage(self) -> str:
@@ -93,13 +96,13 @@ class Preset:
             return [f"{name}: {each.text}{_default(each)}" for name, each in options.items()]
 
         parts = {
-            "What it states": self.states,
-            "To be looked up in the platform": described(self.look_up),
+            "What the platform states": self.states,
+            "To look up in the platform": described(self.look_up),
             "Not stated anywhere": described(self.not_stated),
             "Not covered": self.not_covered,
             f"Sources, read on {self.read}": self.sources,
         }
-        lines = [self.title, "", f'--policy "{self.usage}" is', self.rule]
+        lines = [self.title, "", f'--policy "{self.usage}" is', wrapped(self.rule)]
         for title, items in parts.items():
             lines += ["", f"{title}:", *(line for item in items for line in _item(item))] if items else []
         return "\n".join(lines)

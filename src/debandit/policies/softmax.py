@@ -5,19 +5,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from debandit.checks import number, whole
+from debandit.checks import SMALLEST, number, whole
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import uniform
 from debandit.policies.own_rules import SelectRule
+from debandit.policies.policy import Lines
 
 
 @dataclass(frozen=True)
 class Softmax(SelectRule):
-    """Arm k with probability proportional to exp(mean_k / temperature)."""
+    """The higher an arm's mean so far, the more often it is pulled."""
 
     name: ClassVar[str] = "softmax"
+    title: ClassVar[str] = "Softmax, or Boltzmann exploration"
+    formula: ClassVar[Lines] = ("p_k = exp(mean_k / temperature) / Σ_j exp(mean_j / temperature)",)
+    source: ClassVar[str] = "Cesa-Bianchi, Gentile, Lugosi and Neu (2017), Boltzmann exploration done right, NeurIPS 30"
     randomised: ClassVar[bool] = True
-    temperature: float = number(0.1, low=1e-9)
+    temperature: float = number(0.1, low=SMALLEST, text="in units of the reward; the lower, the greedier")
     initial_pulls: int = whole(1, low=1)
 
     @staticmethod

@@ -3,31 +3,40 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from debandit.checks import choice, number, whole
+from debandit.checks import SMALLEST, choice, number, whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, RuleData, inverse_root, rule_data
 from debandit.policies.normal_draws import leads_within
-from debandit.policies.policy import Policy, location_and_width
+from debandit.policies.policy import Lines, Policy, location_and_width
 
 
 @dataclass(frozen=True)
 class ThompsonSampling(Policy):
-    """Draw each arm's mean from its posterior and pull the highest draw.
+    """Draw each arm's mean from its posterior, for normal rewards, and pull the arm with the highest draw.
 
-    With the prior N(prior_mean, prior_sd^2), rewards of standard deviation noise_sd and n0 = noise_sd^2 / prior_sd^2,
-    the posterior is N((S + n0 prior_mean) / (N + n0), noise_sd^2 / (N + n0)). center="sample" keeps its width but
-    centres it on the sample mean S/N, which needs initial_pulls >= 1. `draws` is for batches whose shares were those of
-    this many draws, instead of a draw for each user.
+    center="sample" keeps the posterior's width but centres it on the sample mean, which needs initial_pulls >= 1.
     """
 
     name: ClassVar[str] = "thompson"
+    title: ClassVar[str] = "Thompson sampling, normal rewards"
+    formula: ClassVar[Lines] = (
+        "argmax_k θ_k,  θ_k ~ N(m_k, noise_sd² / (N_k + n0))",
+        "m_k = (S_k + n0 prior_mean) / (N_k + n0),  n0 = noise_sd² / prior_sd²",
+    )
+    source: ClassVar[str] = (
+        "Thompson (1933), On the likelihood that one unknown probability exceeds another in view of the evidence "
+        "of two samples, Biometrika 25; with normal priors: Agrawal and Goyal (2013), Further optimal regret "
+        "bounds for Thompson sampling, AISTATS 16"
+    )
     randomised: ClassVar[bool] = True
     draws_means: ClassVar[bool] = True
     prior_mean: float = number(0.0)
-    prior_sd: float = number(1.0, low=1e-100)
-    noise_sd: float = number(1.0, low=1e-100)
+    prior_sd: float = number(1.0, low=SMALLEST)
+    noise_sd: float = number(1.0, low=SMALLEST)
     initial_pulls: int = whole(0)
-    center: str = choice("posterior", "sample")
+    center: str = choice(
+        "posterior", "sample", text="where draws are centred: on the posterior mean or on the sample mean"
+    )
     draws: int = whole(0)
 
     def __post_init__(self) -> None:

@@ -5,30 +5,37 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from debandit.checks import number, whole
+from debandit.checks import SMALLEST, number, whole
 from debandit.engine.data import Floats, Ints, Rounds
 from debandit.engine.draws import normal, uniform
 from debandit.policies.normal_draws import highest_draw
 from debandit.policies.own_rules import SelectRule
-from debandit.policies.policy import certain
+from debandit.policies.policy import Lines, certain
 
 TRIES = 100
 
 
 @dataclass(frozen=True)
 class TopTwoThompson(SelectRule):
-    """Draw as Thompson sampling does; with probability `leader` pull the highest draw, else a challenger (Russo 2016).
+    """Thompson sampling that gives the runner-up a share.
 
-    The challenger is the highest of new draws, taken until it is another arm than the leader. After 100 tries it is the
-    arm with the highest posterior mean among the others. Priors as in ThompsonSampling.
+    With probability `leader` the arm with the highest draw is pulled, else a challenger: the highest of new draws,
+    taken until it is another arm. After 100 tries it is the arm with the highest posterior mean among the others.
     """
 
     name: ClassVar[str] = "top_two_thompson"
+    title: ClassVar[str] = "Top-two Thompson sampling"
+    formula: ClassVar[Lines] = (
+        "argmax_k θ_k; with probability 1 - leader the argmax of new draws, as soon as that is another arm",
+        "θ_k ~ N(m_k, noise_sd² / (N_k + n0))",
+        "m_k = (S_k + n0 prior_mean) / (N_k + n0),  n0 = noise_sd² / prior_sd²",
+    )
+    source: ClassVar[str] = "Russo (2016), Simple Bayesian algorithms for best arm identification, COLT 29"
     randomised: ClassVar[bool] = True
-    leader: float = number(0.5, low=0, high=1)
+    leader: float = number(0.5, low=0, high=1, text="probability to pull the leader")
     prior_mean: float = number(0.0)
-    prior_sd: float = number(1.0, low=1e-100)
-    noise_sd: float = number(1.0, low=1e-100)
+    prior_sd: float = number(1.0, low=SMALLEST)
+    noise_sd: float = number(1.0, low=SMALLEST)
     initial_pulls: int = whole(0)
 
     @staticmethod

@@ -12,19 +12,24 @@ from debandit.engine.draws import uniform
 from debandit.errors import InputError
 from debandit.policies.beta_draws import LEAST, closer_than, highest_beta
 from debandit.policies.own_rules import SelectRule
+from debandit.policies.policy import Lines
 
 
 @dataclass(frozen=True)
 class TSPostDiff(SelectRule):
-    """Two arms, 0/1 rewards: with the posterior probability that the success rates differ by less than c any arm with
-    equal probability, else Thompson sampling with Beta(alpha, beta) priors (Li et al. 2022).
-    """
+    """Thompson sampling that is uniform where two arms differ by little."""
 
     name: ClassVar[str] = "ts_postdiff"
+    title: ClassVar[str] = "TS-PostDiff"
+    formula: ClassVar[Lines] = (
+        "p_k = q / 2 + (1 - q) P(k = argmax_j θ_j),  q = P(|θ_1 - θ_2| < c)",
+        "θ_k ~ Beta(alpha + S_k, beta + N_k - S_k)",
+    )
+    source: ClassVar[str] = "Li et al. (2022), arXiv 2112.08507"
     randomised: ClassVar[bool] = True
     binary_rewards: ClassVar[bool] = True
     two_arms: ClassVar[bool] = True
-    c: float = number(0.1, low=0, high=1)
+    c: float = number(0.1, low=0, high=1, text="a difference of success rates that is too small to matter")
     alpha: float = number(1.0, low=LEAST)
     beta: float = number(1.0, low=LEAST)
     initial_pulls: int = whole(0)

@@ -8,19 +8,22 @@ import numpy as np
 
 from debandit.checks import choice, number, whole
 from debandit.engine.data import TIES, RuleData, inverse_root, rule_data
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Lines, Policy
 
 
 @dataclass(frozen=True)
 class UCB(Policy):
-    """Each arm `initial_pulls` times, then in round t the highest mean_k + c sqrt(ln t / N_k).
-
-    Rounds are counted from `first_t`: with 0, t is the number of rounds before.
-    """
+    """Pull the arm with the highest mean plus a bonus, which is large for arms with few pulls."""
 
     name: ClassVar[str] = "ucb"
+    title: ClassVar[str] = "Upper confidence bounds (UCB)"
+    formula: ClassVar[Lines] = ("argmax_k mean_k + c √(ln t / N_k)",)
+    source: ClassVar[str] = (
+        "Auer, Cesa-Bianchi and Fischer (2002), Finite-time analysis of the multiarmed bandit problem, Machine "
+        "Learning 47"
+    )
     randomised: ClassVar[bool] = False
-    c: float = number(1.0, low=0)
+    c: float = number(1.0, low=0, text="size of the bonus, in units of the reward")
     initial_pulls: int = whole(1, low=1)
     ties: str = choice(*TIES)
     first_t: int = whole(1)

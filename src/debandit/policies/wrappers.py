@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from debandit.checks import whole
+from debandit.checks import option, whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData
 from debandit.engine.kernels import KernelName, ObjectKernel
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
-from debandit.policies.policy import Policy
+from debandit.policies.policy import Lines, Policy
 
 
 class Wrapper(Policy):
@@ -44,7 +44,7 @@ class Wrapper(Policy):
             object.__setattr__(self, "policy", as_policy(self.policy, self.name))
         self._check(isinstance(self.policy, Policy), f"{shorten(repr(self.policy))} is not a rule")
         kinds = [type(layer) for layer in self.layers]
-        self._check(len(set(kinds)) == len(kinds), f"a {self.name} rule cannot be {self.name} once more")
+        self._check(len(set(kinds)) == len(kinds), f"{self.name} can be around a rule only once")
         object.__setattr__(self, "randomised", self.policy.randomised or self.draws)
         object.__setattr__(self, "binary_rewards", self.policy.binary_rewards)
 
@@ -107,24 +107,32 @@ class Wrapper(Policy):
 
 @dataclass(frozen=True)
 class Batched(Wrapper):
-    """The rule hears of its rewards only at the end of each batch.
+    """The rule learns only at the end of each batch.
 
-    Within a batch a randomised rule keeps its probabilities and another one its choice. Initial pulls come first, as
-    ever; until the end of the batch in which they are complete the arms take turns. `size` is that of all batches, or a
-    list with the size of each; None: as in the log's own batches.
+    Within a batch a randomised rule keeps its probabilities, and a rule without randomness its choice. Initial pulls
+    come first, as always; the arms take turns until the end of the batch in which they are complete.
     """
 
     name: ClassVar[str] = "batched"
+    title: ClassVar[str] = "Rewards come in batches"
+    formula: ClassVar[Lines] = ("N_k and S_k are those at the end of the last batch",)
+    source: ClassVar[str] = (
+        "Perchet, Rigollet, Chassang and Snowberg (2016), Batched bandit problems, Annals of Statistics 44"
+    )
     policy: Policy
-    size: int | tuple[int, ...] | None = None
+    size: int | tuple[int, ...] | None = option(
+        None, text="rounds in each batch, or a list with the size of each; leave it out if the log has its own batches"
+    )
 
     def __post_init__(self) -> None:
         if self.size is not None:
             several = isinstance(self.size, Iterable) and not isinstance(self.size, str)
             sizes: list[Any] = list(self.size) if several else [self.size]  # type: ignore[arg-type]  # an Iterable
             self._check(
-                len(sizes) > 0 and all(isinstance(n, (int, np.integer)) and n > 0 and n is not True for n in sizes),
-                f"size must be a whole number of 1 or more, or a list of such, not {shorten(repr(self.size), 30)}",
+                len(sizes) > 0
+                and all(isinstance(n, (int, np.integer)) and n > 0 and n is not True for n in sizes)
+                and sum(map(int, sizes)) < 2**53,
+                f"size must be a whole number of 1 or more, or a list of them, not {shorten(repr(self.size), 30)}",
             )
             object.__setattr__(self, "size", tuple(int(n) for n in sizes) if several else int(sizes[0]))
         super().__post_init__()
@@ -144,9 +152,10 @@ class Batched(Wrapper):
             return self
         if not self.by_totals:
             raise InputError(
-                f"{self.core.name} needs the order of the rounds, and cannot be told which arms were available",
+                f"{self.core.name} needs the order of the rounds, so it cannot take into account which arms were "
+                "available",
                 where="policy",
-                remedy="Say that all of them always were: --available all (in Python available='all').",
+                remedy="Go on as if all of them always were: --available all (in Python available='all').",
             )
         return PartlyAvailable(self.policy, self.size, tuple(map(tuple, available.tolist())))
 
@@ -157,7 +166,7 @@ class Batched(Wrapper):
         ends = np.cumsum(sizes, dtype=np.int64)
         if not isinstance(self.size, int) and ends[-1] < horizon:
             raise InputError(
-                f"the batches have {ends[-1]:,} rounds, the experiment {horizon:,}",
+                f"the batches have {ends[-1]:,} rounds, but the experiment has {horizon:,}",
                 where=self.name,
                 remedy="Give one size for all batches, or sizes that add up.",
             )
@@ -190,28 +199,30 @@ def _continued(sizes: tuple[int, ...], rounds: int) -> tuple[int, ...]:
 
 def _no_batches() -> InputError:
     return InputError(
-        "it is not known where batches end",
+        "a rule in batches, but nothing says where the batches end",
         where="policy",
-        remedy="Give their size, as in batched(ucb, size=500), or the log's column of batches (--batch COLUMN), "
-        "or cut the times of its rows into days (--batch-by day).",
+        remedy="Give their size, as in batched(ucb, size=500), or name the log's column of batches (--batch COLUMN), "
+        "or make batches from its times (--batch-by day).",
     )
 
 
 @dataclass(frozen=True)
 class WarmUp(Wrapper):
-    """First `rounds` rounds of uniform arms, or `pulls` of each arm in turn; then the rule, which knows of them.
+    """First `rounds` rounds with an even random split, or `pulls` of each arm in turn; then the rule, which knows them.
 
-    What an arm then lacks of the rule's initial pulls it gets at once, in index order.
+    If an arm lacks some of the rule's initial pulls then, it gets them at once, in index order.
     """
 
     name: ClassVar[str] = "warm_up"
+    title: ClassVar[str] = "First an even split"
+    formula: ClassVar[Lines] = ("p_k = 1 / K for t ≤ rounds, then the rule's",)
     policy: Policy
-    rounds: int = whole(0)
-    pulls: int = whole(0)
+    rounds: int = whole(0, text="rounds with an even random split")
+    pulls: int = whole(0, text="or pulls of each arm, in turn")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check(not (self.rounds and self.pulls), "give either rounds, of uniform arms, or pulls of each arm")
+        self._check(not (self.rounds and self.pulls), "give either rounds, with an even split, or pulls of each arm")
 
     @property
     def draws(self) -> bool:

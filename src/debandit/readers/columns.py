@@ -76,7 +76,7 @@ def roles_of(
         if found is not None:
             guessed[role] = found
         if others and role == "reward":
-            notes.append(f"not used: {listed(others)} (--metric {shorten(others[0])} keeps it beside the reward)")
+            notes.append(f"not used: {listed(others)} (--metric {shorten(others[0])} would correct it as well)")
         if found is None and role in needed:
             taken = [(other, c) for other, c in named.items() if _plain(c) in NAMES.get(role, role).split()]
             if taken:
@@ -85,7 +85,7 @@ def roles_of(
             raise _absent(role, role, columns, where)
     roles = Roles(named | guessed | {METRIC + metric: metric for metric in metrics}, guessed, notes, [])
     if roles.negated:
-        roles.doubts.append(f"the reward is minus the column {shorten(guessed['reward'])!r}")
+        roles.doubts.append(f"the reward is minus the column {shorten(guessed['reward'])!r}, as costs should be low")
     return roles
 
 

@@ -29,7 +29,7 @@ COUNTED = ("pulls", "successes", "mean", "sd", "sum", "squares")
 _FORMS = (("successes",), ("mean", "sd"), ("sum", "squares"))  # what must be known besides the pulls
 _OF_METRIC = ("_squares", "_products")  # behind its name: sums of squares and of products with the reward, if known
 _TOTALS = ("total", "totals", "all", "overall", "sum")  # what people call a sum of all arms
-_WANTED = "Besides --pulls name --successes, or --mean and --sd, or --sum and --squares."
+_WANTED = "Besides --pulls give --successes, or --mean and --sd, or --sum and --squares."
 _ROUNDING = 1e-9  # relative, of sums of squares
 
 
@@ -73,8 +73,8 @@ def is_counted(source: Source, given: Mapping[str, str | None]) -> bool:
     raise InputError(
         f"it is not clear whether the rows are rounds, or counts with {shorten(pulls[0])!r} users each",
         where=source.name,
-        remedy=f"Of rounds, name the reward: --reward {shorten((rewards or ['COLUMN'])[0])}\n"
-        f"Of counts, say {counts} (or --mean and --sd, or --sum and --squares)",
+        remedy=f"If they are rounds, name the reward: --reward {shorten((rewards or ['COLUMN'])[0])}\n"
+        f"If they are counts, say {counts} (or --mean and --sd, or --sum and --squares)",
     )
 
 
@@ -98,7 +98,7 @@ def read_counts(
     roles = roles_of(source.columns, options, ("arm", "pulls", *form), ["batch"] * batched, source.name, sums)
     roles.guessed.update({"batch": dated[0]} if by_date else {})
     if len([role for role in COUNTED[1:] if role in roles.columns]) != len(form):
-        what = "means and spreads are to be known in one way, and only one"
+        what = "the table must give means and spreads in exactly one way"
         raise InputError(what, where="--pulls", remedy=_WANTED)
     rows = _collected_counts(source, roles, ("pulls", *form, *roles.metrics), drop)
     if rows.dropped:
@@ -120,15 +120,15 @@ def read_counts(
 def notes_on_counts(source: Source, roles: Roles, labels: Sequence[str]) -> list[str]:
     """What is worth a word: batches that were not used, and arms that look like the sum of the others."""
     notes = [
-        f"the arm {shorten(label)!r} looks like a sum of the others; if it is, leave its rows out"
+        f"the arm {shorten(label)!r} looks like the total of the others; if it is, leave out its rows"
         for label in labels
         if label.strip().lower() in _TOTALS
     ]
     unused = roles_of(source.columns, {}, (), ("batch",), source.name).guessed.get("batch")
     if unused is not None and unused not in roles.columns.values():
         notes.append(
-            f"the column {shorten(unused)!r} was not used: the rows of each arm are added up. If the rule heard of its "
-            f"rewards after each {shorten(unused)}, write batched(RULE) without a size"
+            f"the column {shorten(unused)!r} was not used, and the rows of each arm are added up. If the rule learned "
+            f"after each {shorten(unused)}, write batched(RULE) without a size"
         )
     return notes
 
@@ -141,7 +141,7 @@ def left_out(dropped: int) -> str:
 def no_table_of_batches(available: Any) -> None:
     """Complain if it is said which arms were available in which batch of some other table."""
     if not isinstance(available, str) or available != AVAILABLE[0]:
-        what = "which arms were available can be said only for a table of counts with batches"
+        what = "this option is only for tables of counts with batches"
         raise InputError(what, where="--available", remedy="Leave it out, or name the batches with --batch.")
 
 
@@ -247,7 +247,9 @@ def _of_batches(
     names = list(dict.fromkeys(rows.batches))
     in_time = order_in_time(names) or names
     if in_time != names:
-        roles.doubts.append(f"the batches are in the order of {shorten(roles.columns['batch'])}, not of the rows")
+        roles.doubts.append(
+            f"the batches are in the order of the column {shorten(roles.columns['batch'])}, not of the rows"
+        )
     place = {name: i for i, name in enumerate(in_time)}
     sort = np.argsort([place[batch] for batch in rows.batches], kind="stable")
     binary = "successes" in roles.columns

@@ -251,8 +251,8 @@ def _postgresql(address: Address) -> Iterator[_Database]:
             reader = cursor.fetch_record_batch()
             for field in reader.schema:
                 if (field.metadata or {}).get(b"POSTGRESQL:type") == b"money":  # it would be in cents, or what they use
-                    what = f"the column {shorten(field.name)!r} is of the type money"
-                    raise InputError(what, where="--query", remedy="Make a number of it, like amount::numeric.")
+                    what = f"the column {shorten(field.name)!r} has the type money"
+                    raise InputError(what, where="--query", remedy="Convert it to a number, as in amount::numeric.")
             return reader.schema.names, reader
 
         yield _Database(ask, cursor.adbc_cancel)

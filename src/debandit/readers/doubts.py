@@ -12,8 +12,8 @@ from debandit.readers.values import dates, times, with_gaps
 _USERS_SEEN = 2**17  # rows in which the same user is looked for
 
 
-def confirm_order(source: Source, roles: Roles) -> None:
-    """See that the rows are in the order of the columns with the name of a time, as far as these can tell."""
+def confirm_order(source: Source, roles: Roles) -> list[str]:
+    """See that the rows are in the order of the columns with the name of a time; those that can tell are returned."""
     columns = [column for column in candidates("time", source.columns)[0] if column not in roles.columns.values()]
     rising = {column: _are_rising(source, column) for column in columns}
     wrong = next((column for column in columns if rising[column] is False), None)
@@ -24,13 +24,15 @@ def confirm_order(source: Source, roles: Roles) -> None:
             remedy=f"Say {' or '.join(f'--time {shorten(column)}' for column in columns)} to sort them by it, "
             "or --time none if they are in the order of time.",
         )
-    if confirming := [shorten(column) for column in columns if rising[column]]:
-        roles.guessed["time"] = " and ".join(confirming)
-    reason = "it has gaps, or something else than numbers and ISO dates"
+    confirming = [column for column in columns if rising[column]]
+    if confirming:
+        roles.guessed["time"] = " and ".join(map(shorten, confirming))
+    reason = "it has gaps, or values other than numbers and ISO dates"
     unknown = [shorten(column) for column in columns if rising[column] is None]
     roles.doubts.extend(
-        f"{column} does not say whether the rows are in the order of time: {reason}" for column in unknown
+        f"the column {column} cannot confirm that the rows are in the order of time: {reason}" for column in unknown
     )
+    return confirming
 
 
 def _are_rising(source: Source, column: str) -> bool | None:
@@ -59,8 +61,8 @@ def repeated_users(source: Source) -> list[str]:
     for column in candidates("user", source.columns)[0]:
         if _is_repeated(source, column):
             return [
-                f"some users have several rows (column {shorten(column)}): their rewards are not independent, "
-                "so corrections and intervals may be off. If you can, keep one row per user"
+                f"some users have several rows (column {shorten(column)}), and rewards of one user are not "
+                "independent: corrections and intervals may be off. Keep one row per user if you can"
             ]
     return []
 

@@ -1,6 +1,7 @@
 """From a table with one row per round to an `ExperimentLog`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from debandit.checks import checked_choice
 from debandit.errors import InputError, shorten
 from debandit.log import ExperimentLog
+from debandit.readers.batchings import batchings
 from debandit.readers.columns import METRIC, Roles, roles_of
 from debandit.readers.counting import is_counted, left_out, no_table_of_batches, notes_on_counts, read_counts
 from debandit.readers.doubts import confirm_order, lookalikes, repeated_users
@@ -33,6 +35,7 @@ class Reading(NamedTuple):
 
     log: ExperimentLog
     doubts: list[str]
+    guessed: Mapping[str, str] = MappingProxyType({})  # columns by their roles
 
     @classmethod
     def of(cls, log: ExperimentLog, roles: Roles, doubts: list[str]) -> "Reading":
@@ -40,7 +43,8 @@ class Reading(NamedTuple):
         doubts = [*roles.doubts, *doubts]
         line = [] if set(roles.guessed.values()) <= {"arm", "reward"} else [roles.line]
         object.__setattr__(log, "notes", (*line, *roles.notes, *doubts))
-        return cls(log, doubts)
+        object.__setattr__(log, "reward", roles.columns.get("successes", roles.columns.get("reward", "")))
+        return cls(log, doubts, roles.guessed)
 
 
 class _Wanted(NamedTuple):
@@ -85,27 +89,11 @@ def read(
     metrics: Sequence[str] = (),
     query: str | None = None,
     enough: Callable[[ExperimentLog], bool] | None = None,
+    guess_batches: bool = False,
 ) -> Reading:
-    """Read a file, several files or a data frame by its column names; there is one row per round, or there are counts.
+    """Read a file, several files, a data frame or the answer of a database, as `read_log` says.
 
-    With a `query` in SQL, `given` is the address of a database: sqlite:///file.db, duckdb:///file.duckdb or
-    postgresql://user@host/database. It is asked once, and cannot be written to.
-
-    What is not named is guessed from the names that people use. Rows are in the order of time unless `time` names a
-    column to sort by (numbers or dates; equal times keep the order of the rows); a guessed one only confirms the order
-    of the rows, and "none" says that it is right. `arms` gives the order of the arms and may name arms that never
-    appear. `propensity` names the column with the probability that the arm of the round had of being chosen, `batch`
-    one with the number or name of the batch: the rule heard of a batch's rewards when it was over. It is guessed only
-    for a rule that is known to be `batched`; `batch_by` cuts the time into hours, days or weeks instead. Rows with a
-    missing value are refused, or dropped if `missing` is "drop".
-
-    A table of counts has one row per arm, or per batch and arm, with the number of `pulls` and the number of
-    `successes`, or the `mean` and the standard deviation `sd` (divisor n - 1), or the `sum` and the sum of `squares`.
-    Without `batch` the rows of an arm are added up; with it, `available` says in which batches there were which arms
-    (see `ExperimentLog.from_batches`).
-
-    `metrics` names columns with further outcomes. In counts they are sums, and the columns NAME_squares and
-    NAME_products, if there are such, have the sums of squares and of products with the reward.
+    With `guess_batches` a log of rounds without batches also has its `batchings`: those in which it may have been.
 
     Of a log with batches and more than `MANY_ROWS` rows only the totals are kept if they are `enough`, which is asked
     with a log that has nothing else.
@@ -113,17 +101,18 @@ def read(
     checked_choice("missing", missing, MISSING)
     metrics = [metrics] if isinstance(metrics, str) else metrics
     if isinstance(arms, str):
-        raise InputError("arms is one text", where="arms", remedy="Give a list: arms=['A', 'B'].")
+        raise InputError("arms is a text, not a list", where="arms", remedy="Write arms=['A', 'B'].")
     source = source_of(given, query)
     counts = {"pulls": pulls, "successes": successes, "mean": mean, "sd": sd, "sum": sum, "squares": squares}
     if is_counted(source, counts | {"arm": arm, "reward": reward}):
         of_rounds = {"reward": reward, "propensity": propensity, "time": time, "batch-by": batch_by}
         odd = [f"--{name}" for name, value in of_rounds.items() if value not in (None, "none")]
         if odd:
-            what = "this option is for tables of rounds, and these rows are counts"
+            what = "this option is for tables with one row per round, and these rows are counts"
             raise InputError(what, where=odd[0], remedy="Leave it out.")
         columns = counts | {"arm": arm, "batch": batch}
         drop = missing == "drop"
+        batched = batched or guess_batches
         log, roles = read_counts(source, columns, arms, metrics, batched=batched, available=available, drop=drop)
         roles.notes.extend([*notes_on_counts(source, roles, log.labels), *log.absences])
         return Reading.of(log, roles, lookalikes(list(log.labels)))
@@ -133,16 +122,21 @@ def read(
     if batch_by is not None:
         checked_choice("batch_by", batch_by, PERIODS)
         if batch is not None or time == "none":
-            raise InputError("--batch-by needs a time, and no column of batches", where="--batch-by")
+            raise InputError("--batch-by needs a column of times, and no column of batches", where="--batch-by")
     wanted = ["batch"] if batched and batch_by is None else ["time"] if batch_by is not None else []
     roles = roles_of(source.columns, options, ("arm", "reward"), wanted, source.name, metrics)
     rows = _rows(_Wanted(source, roles, missing == "drop", arms, batch_by), None if propensity else enough)
+    confirmed = []
     if batch_by is not None:
-        roles.notes.append(f"the batches are the {batch_by}s of {shorten(roles.columns['time'])} in UTC")
+        roles.notes.append(f"the batches are the {batch_by}s of the column {shorten(roles.columns['time'])}, in UTC")
     elif time is None:
-        confirm_order(source, roles)
+        confirmed = confirm_order(source, roles)
     notes = [left_out(rows.dropped)] * (rows.dropped > 0) + lookalikes(rows.labels.names) + repeated_users(source)
-    return Reading.of(rows.log or _log(rows, roles, source, arms), roles, notes)
+    moments = rows.columns.get("time")
+    log = rows.log or _log(rows, roles, source, arms)
+    if guess_batches and log.batch_sizes is None and not rows.dropped:
+        object.__setattr__(log, "batchings", batchings(source, roles, moments, confirmed))
+    return Reading.of(log, roles, notes)
 
 
 def _rows(wanted: _Wanted, enough: Callable[[ExperimentLog], bool] | None) -> _Rows:

@@ -29,15 +29,18 @@ def source_of(given: Any, query: str | None = None) -> Source:
             remedy = "A database needs --db and --query; in Python read_log(address, query=...)."
             raise InputError("this is an address, not a file", where="log", remedy=remedy)
     if isinstance(given, (str, Path)):
-        return _joined([file_source(path) for path in _paths(str(given))])
+        return _joined([file_source(path) for path in paths_of(str(given))])
     if isinstance(given, (list, tuple)) and given and all(isinstance(each, (str, Path)) for each in given):
-        if [str(each) for each in given].count("-") > 1:
-            raise InputError("standard input can be read once only", where="-", remedy="Give - once.")
-        return _joined([file_source(path) for each in given for path in _paths(str(each))])
+        paths = [path for each in given for path in paths_of(str(each))]
+        twice = [path for i, path in enumerate(paths) if path in paths[:i]]
+        if twice:
+            raise InputError("this file is given twice", where=str(twice[0]), remedy="Give it once.")
+        return _joined([file_source(path) for path in paths])
     return _frame(given)
 
 
-def _paths(name: str) -> list[Path]:
+def paths_of(name: str) -> list[Path]:
+    """The files that a name or a pattern stands for."""
     if name == "-" or not glob.has_magic(name) or Path(name).exists():
         return [Path(name)]
     found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - the pattern may be absolute

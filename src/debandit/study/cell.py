@@ -137,14 +137,10 @@ class Chunk:
     study_seed: int
     index: int
     experiments: int
-    version: str = field(default_factory=lambda: __version__)
 
 
 def run_chunk(chunk: Chunk, threads: int | None = 1) -> Summary:
     """Simulate the experiments, apply every method to each of them, and add up."""
-    if chunk.version != __version__:
-        what = f"this worker has debandit {__version__}, and the work comes from {chunk.version}"
-        raise InputError(what, where="worker", remedy="Install the same version everywhere.")
     cell, seed = chunk.cell, chunk.cell.seed(chunk.study_seed, chunk.index)
     series: dict[str, dict[str, list[Series]]] = {}
     histograms: dict[str, Ints] = {}

@@ -44,9 +44,17 @@ class Journal:
                 file.seek(self._places.get(chunk, 0))
                 found = _checked(file.readline())
             if found is not None and found[0] == chunk:
-                return Summary.from_json(json.loads(found[1]))
+                try:
+                    return Summary.from_json(json.loads(found[1]))
+                except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+                    raise self.not_ours() from None
             self._places = self._scan()
         raise InputError("the file changed while it was used", where=str(self.path), remedy="Run the study again.")
+
+    def not_ours(self) -> InputError:
+        """The complaint about a line with a right checksum that says something else than results."""
+        what = "there are lines that debandit has not written"
+        return InputError(what, where=str(self.path), remedy="Remove the file; what was in it is computed again.")
 
     def add(self, chunk: tuple[int, int], summary: Summary) -> None:
         """Keep a chunk, on the disk before this returns."""
@@ -89,5 +97,8 @@ def _checked(line: bytes) -> tuple[tuple[int, int], bytes] | None:
     checksum, _, content = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or hashlib.sha256(content).hexdigest()[:32].encode() != checksum:
         return None
-    index, experiments, text = content.split(b" ", 2)
-    return (int(index), int(experiments)), text
+    try:
+        index, experiments, text = content.split(b" ", 2)
+        return (int(index), int(experiments)), text
+    except ValueError:  # somebody else's line
+        return None

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from debandit.checks import MOST_RUNS, checked_whole
+from debandit.checks import LARGEST, MOST_RUNS, checked_whole
 from debandit.errors import InputError, quoted, shorten
 from debandit.study.cell import Bins, Cell
 from debandit.study.methods import known_methods
@@ -25,7 +25,7 @@ def _count(name: str) -> Callable[[Any], int]:
 
 
 def _until_se(value: Any) -> float:
-    if type(value) not in (int, float) or not 0 < value < 1e100:
+    if type(value) not in (int, float) or not 0 < value < LARGEST:
         raise InputError(f"must be a number above 0, not {quoted(value)}")
     return float(value)
 
@@ -37,7 +37,7 @@ def _unseen(value: Any) -> Unseen:
 def _bins(value: Any) -> Bins:
     try:
         bins = Bins(**value)
-        sound = all(type(edge) in (int, float) for edge in bins[:2]) and -1e100 < bins.low < bins.high < 1e100
+        sound = all(type(edge) in (int, float) for edge in bins[:2]) and -LARGEST < bins.low < bins.high < LARGEST
     except TypeError:
         sound = False
     if not sound:
@@ -117,7 +117,7 @@ def printed_values(table: Any, cell: Cell) -> dict[str, dict[str, list[float]]]:
                 what = f"there is no quantity {shorten(quantity)!r}"
                 raise InputError(what, remedy=f"The quantities are {', '.join(QUANTITIES)}.")
             numbers = isinstance(values, list) and all(
-                type(value) in (int, float) and abs(value) <= 1e100 for value in values
+                type(value) in (int, float) and abs(value) <= LARGEST for value in values
             )
             if not numbers or len(values) != cell.world.arm_count:
                 what = f"{method}.{quantity} needs one number for each of the {cell.world.arm_count} arms"

@@ -1,6 +1,7 @@
 """A study: cells to run, and what to say about them; and the studies that come with debandit."""
 
 import dataclasses
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib.resources import files
@@ -21,23 +22,52 @@ _EXAMPLE = "example"
 
 @dataclass(frozen=True)
 class Study:
-    """Many cells: simulate experiments in each, apply every method to every one of them, average."""
+    """A study: many cells, in each of which experiments are simulated and every method is applied to all of them.
 
-    found: ClassVar[type[StudyRows]] = StudyRows  # how the rows are shown
+    Attributes
+    ----------
+    title, source : str
+        What it is, and where it comes from.
+    cells : tuple of Cell
+        The cells.
+    seed : int
+        Same seed, same rows.
+    paper_experiments : int
+        How many experiments the paper's numbers are averages of.
+    figure : str
+        What its picture shows.
+    x : str
+        What a figure of methods is drawn over: "horizon", or the name of a variable in the grids.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> study = db.Study.shipped("table1").with_settings(experiments=10, runs=10)
+    >>> study.title, len(study.cells)
+    ('Table 1: a two-armed bandit problem', 10)
+    >>> found = study.run(progress="none")
+    >>> found.to_frame().shape
+    (340, 19)
+    """
+
+    found: ClassVar[type[StudyRows]] = StudyRows
     title: str
     cells: tuple[Cell, ...]
     seed: int = 0
     source: str = ""
     paper_experiments: int = 1000
     figure: str = "biases"
-    x: str = HORIZON  # what a figure of methods is drawn over: that, or the name of a variable in the grids
+    x: str = HORIZON
 
     @classmethod
-    def from_toml(cls, path: str | Path) -> "Study":
-        """Read a file like that of `debandit study new my.toml`."""
+    def from_toml(cls, path: str | Path, before_running: Callable[[str], None] = lambda _: None) -> "Study":
+        """Read a file like that of `debandit study new my.toml`.
+
+        If it names Python files with rules, they are run, and `before_running` is told of each before.
+        """
         from debandit.study.reading import read_study
 
-        return read_study(Path(path))
+        return read_study(Path(path), before_running)
 
     @classmethod
     def shipped(cls, name: str) -> "Study":
@@ -94,7 +124,7 @@ def shipped_names() -> list[str]:
 def shipped_file(name: str) -> Traversable:
     """The TOML file of a study that comes with debandit."""
     if name not in shipped_names():
-        remedy = f"There are {', '.join(shipped_names())}; or name a file that ends in .toml."
+        remedy = f"There are {', '.join(shipped_names())}; or give a file that ends in .toml."
         raise InputError(f"there is no study {name!r}", remedy=remedy)
     return _folder() / f"{name}.toml"
 

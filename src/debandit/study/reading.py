@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from debandit.checks import MOST_RUNS, checked_seed, checked_whole, did_you_mean
 from debandit.errors import InputError, quoted, shorten
 from debandit.plots import KINDS
-from debandit.policies import as_policy
+from debandit.policies import Policy, as_policy, rules_in_files
 from debandit.simulation import can_drift, enough_rounds, fits
 from debandit.study.cell import HORIZON, Cell
 from debandit.study.keys import SHARED, filled, grid_of, placeholders, points, printed_values, shown, text_of
@@ -33,8 +33,11 @@ MOST_CELLS = 10_000
 MOST_BYTES = 10_000_000  # of a file; a device has no end
 
 
-def read_study(path: Path | Traversable) -> Study:
-    """The study of a file."""
+def read_study(path: Path | Traversable, before_running: Callable[[str], None] = lambda _: None) -> Study:
+    """The study of a file.
+
+    Python files of its rules are run, but only if nothing else is wrong; `before_running` is told of each.
+    """
     try:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
@@ -46,8 +49,13 @@ def read_study(path: Path | Traversable) -> Study:
         raise InputError(f"cannot read the file ({error.strerror})", where=str(path)) from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, numbers of thousands of digits
         raise InputError(f"not a TOML file ({error})", where=str(path)) from None
-    reader = _Reader()
-    study = reader.study(data, getattr(path, "stem", path.name))
+    reader, name = _Reader(run_files=False), getattr(path, "stem", path.name)
+    study = reader.study(data, name)
+    if reader.files and not reader.mistakes:
+        for rules in reader.files:
+            before_running(rules)
+        reader = _Reader(run_files=True)
+        study = reader.study(data, name)
     if study is None or reader.mistakes:
         raise _report(reader.mistakes, str(path), text)
     return study
@@ -59,10 +67,12 @@ class _Mistake(NamedTuple):
 
 
 class _Reader:
-    """Reads what it can and notes what it cannot."""
+    """Reads what it can and notes what it cannot. Cells whose rules are in Python files may be left out."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, run_files: bool) -> None:
         self.mistakes: list[_Mistake] = []
+        self.files: dict[str, None] = {}  # Python files of rules, in the order of their appearance
+        self._run_files = run_files
 
     def study(self, data: dict[str, Any], name: str) -> Study | None:
         """The study, or None if there are mistakes that leave none."""
@@ -125,7 +135,7 @@ class _Reader:
         self, texts: dict[str, Any], point: dict[str, Any], values: dict[str, Any], part: dict[str, Any], i: int
     ) -> Cell | None:
         """The cell at one point of the grid."""
-        policy = self._try(lambda: as_policy(filled(text_of(texts["policy"]), point), ""), i, "policy")
+        policy = self._try(lambda: self._policy(filled(text_of(texts["policy"]), point)), i, "policy")
         world = self._try(lambda: _one_world(filled(text_of(texts["world"]), point)), i, "world")
         label = self._try(lambda: filled(text_of(texts["label"]), point), i, "label")
         remark = self._try(lambda: text_of(texts["remark"]), i, "remark")
@@ -150,6 +160,11 @@ class _Reader:
         cell = dataclasses.replace(draft, methods=tuple(str(method) for method in methods))
         paper = self._try(lambda: printed_values(part.get("paper", {}), cell), i, "paper")
         return None if paper is None else dataclasses.replace(cell, paper=paper)
+
+    def _policy(self, text: str) -> Policy | None:
+        files = [file for file, _ in rules_in_files(text)]
+        self.files |= dict.fromkeys(files)
+        return as_policy(text, "") if self._run_files or not files else None
 
     def _check_labels(self, cells: list[Cell]) -> None:
         seen: dict[tuple[str, int], Cell] = {}
@@ -196,7 +211,7 @@ def _check_x(x: str, cells: list[Cell]) -> None:
 def _one_world(text: str) -> World:
     world = as_world(text, "")
     if world.means.ndim != 1:
-        raise InputError("one world for each cell, please, not a stack of them")
+        raise InputError("give one world for each cell, not a stack of them")
     return world
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from debandit import estimators
 from debandit.checks import checked_workers
-from debandit.comparing.methods import Found, limits_of, normal, student, unsaid
+from debandit.comparing.methods import Found, normal, student, unsaid
 from debandit.debiasing import debias_all
 from debandit.debiasing.cases import no_world
 from debandit.engine import spread
@@ -97,7 +97,7 @@ def _simulated(task: Task) -> Found:
         force=True,
         threads=task.threads,
     )
-    limits = np.array([limits_of(result) for result in found])
+    limits = np.array([result.limits for result in found])
     return unsaid(np.array([result.quoted for result in found]), limits[:, 0], limits[:, 1])
 
 
@@ -246,9 +246,7 @@ def check_rival(method: str, cell: "Cell", where: str) -> None:
     """Refuse a method that no experiment of the cell allows."""
     policy, remedy = cell.policy, "Take the method out, or give its cells a list of their own."
     if method in BY_PROPENSITIES and not policy.randomised:
-        raise InputError(
-            f"{method} needs a rule that leaves choices to chance, and {policy} does not", where=where, remedy=remedy
-        )
+        raise InputError(f"{method} needs a rule with randomness, and {policy} has none", where=where, remedy=remedy)
     if method == RAO_BLACKWELL and (policy.randomised or isinstance(policy.kernel, ObjectKernel)):
         raise InputError(
             f"{method} needs a rule without randomness, and {policy} draws its choices", where=where, remedy=remedy

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from debandit.errors import InputError, shorten
 from debandit.files import made_directory, write_whole
+from debandit.plots import ENDINGS
 from debandit.study.cell import Cell
 from debandit.study.methods import WITHOUT_RUNS, binomial_se, limits
 from debandit.study.placed import PLACES
@@ -58,14 +59,24 @@ COLUMNS = (
     Column("z", "z", "score"),
     Column("remark", "", "mark"),
 )
-PARQUET, FIGURE = "rows.parquet", "figure"
+TABLE, ROWS, PARQUET, FIGURE = "table.md", "rows.csv", "rows.parquet", "figure"
+WRITTEN = (TABLE, ROWS, PARQUET, *(f"{FIGURE}.{ending}" for ending in ENDINGS))
+_HEADER = "setting,rule,world,horizon,method,"  # how the rows of every version begin
 SHARES = {"coverage", "type_1", "power"}
 QUANTILES = {"ratio_q05": 0.05, "ratio_q50": 0.5, "ratio_q95": 0.95}
 
 
 @dataclass(frozen=True)
 class StudyRows(Printed):
-    """The rows of a study, in the order of its cells."""
+    """The rows of a study, in the order of its cells.
+
+    Attributes
+    ----------
+    study : Study
+        What was run.
+    rows : tuple of dict
+        What came out; docs/studies.md explains the columns.
+    """
 
     study: "Study"
     rows: tuple[Row, ...]
@@ -109,9 +120,9 @@ class StudyRows(Printed):
         for row in self.rows:
             cell = cells.get((row["setting"], row["horizon"]))
             if cell is None:
-                remedy = "The study's file has changed since. Run the study again."
+                remedy = "The file of the study has changed since then. Run the study again."
                 raise InputError(
-                    "there are rows of a setting that the study has not", where=row["setting"], remedy=remedy
+                    "there are rows of a setting that the study does not have", where=row["setting"], remedy=remedy
                 )
             x = cell.point.get(self.study.x, cell.horizon)
             yield {**row, "x": x, "name_of_x": self.study.x, "curve": cell.curve or cell.label}
@@ -126,10 +137,11 @@ class StudyRows(Printed):
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write table.md, rows.csv and rows.parquet, each whole or not at all."""
+        check_folder(directory)
         folder = made_directory(directory)
         contents: dict[str, str | bytes] = {
-            "table.md": self.to_markdown(),
-            "rows.csv": csv_of(self.rows),
+            TABLE: self.to_markdown(),
+            ROWS: csv_of(self.rows),
             PARQUET: parquet_of(self.rows),
         }
         for name, content in contents.items():
@@ -140,6 +152,7 @@ class StudyRows(Printed):
         """Write figure.svg, figure.png and figure.pdf."""
         from debandit.plots import save
 
+        check_links(directory)
         return save(self.plot(), Path(directory) / FIGURE)
 
     def parts(self) -> list[Part]:
@@ -181,6 +194,35 @@ class StudyRows(Printed):
             if cell.remark:
                 remarks.setdefault(cell.remark, []).append(cell.label)
         return [f"(*) {'; '.join(dict.fromkeys(labels))}: {remark}" for remark, labels in remarks.items()]
+
+
+def check_folder(directory: str | Path) -> None:
+    """Refuse a directory in which files of other people have the names of a study's, before any work is done."""
+    check_links(directory)
+    folder = Path(directory)
+    taken = [name for name in WRITTEN if (folder / name).exists()]
+    if not taken:
+        return
+    try:
+        with (folder / ROWS).open(encoding="utf-8", newline="") as file:
+            ours = file.read(len(_HEADER)) == _HEADER
+    except FileNotFoundError:  # it may have been stopped before it was written
+        ours = any(folder.glob("cells/*.jsonl"))
+    except (OSError, ValueError):
+        ours = False
+    if not ours:
+        what = f"there is a file {ROWS if ROWS in taken else taken[0]} of something else, and it would be lost"
+        raise InputError(what, where=str(directory), remedy="Choose another directory with -o.")
+
+
+def check_links(directory: str | Path) -> None:
+    """Refuse links in place of what a study writes, which would lead out of its directory."""
+    for name in WRITTEN:
+        if (Path(directory) / name).is_symlink():
+            remedy = "Remove the link, or choose another directory with -o."
+            raise InputError(
+                "this is a link, and what it leads to would be lost", where=f"{directory}/{name}", remedy=remedy
+            )
 
 
 def csv_of(rows: Iterable[Row]) -> str:

@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 from tqdm import tqdm
 
-from debandit.engine.processes import width_of
+from debandit.engine.processes import elsewhere, width_of
 from debandit.errors import printable, shorten, work_elsewhere
 from debandit.files import made_directory
 from debandit.study.cell import Cell, Chunk, run_chunk
 from debandit.study.journal import Journal
 from debandit.study.summary import Summary
+from debandit.version import __version__
 
 Progress = Literal["bar", "lines", "none"]
 _AHEAD = 3  # chunks handed to each worker of an executor
@@ -75,6 +76,8 @@ class CellRun:
         """Add up in the order of the chunks, in whatever order they were finished."""
         while not self.finished and (place := self._place(self._folded)) in self._journal:
             done = self._journal.read(place)
+            if not done.suits(place[1], self.cell.methods, self.cell.world.arm_count):
+                raise self._journal.not_ours()
             self.total = done if self.total is None else self.total + done
             self._folded += 1
 
@@ -125,7 +128,7 @@ def _computed(
         while True:
             for run, chunk in itertools.islice(todo, width - len(waiting)):
                 with work_elsewhere():
-                    waiting[executor.submit(run_chunk, chunk)] = run, chunk
+                    waiting[executor.submit(elsewhere, __version__, run_chunk, chunk)] = run, chunk
             if not waiting:
                 return
             done = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED).done

@@ -1,5 +1,7 @@
 """What is kept of a chunk of experiments: sums that can be added up, so that memory does not grow with their number."""
 
+import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,8 +79,8 @@ class Series(NamedTuple):
     @classmethod
     def from_json(cls, data: list[Any]) -> "Series":
         """What `to_json` wrote."""
-        *moments, buckets, counts = data
-        return cls(moments[0], moments[1], moments[2], np.array(buckets, np.int64), np.array(counts, np.int64))
+        n, center, deviations, buckets, counts = data
+        return cls(int(n), float(center), float(deviations), np.array(buckets, np.int64), np.array(counts, np.int64))
 
 
 class Summary(NamedTuple):
@@ -107,12 +109,21 @@ class Summary(NamedTuple):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Summary":
-        """What `to_json` wrote."""
+        """What `to_json` wrote, or a ValueError, TypeError, LookupError or the like."""
         series = {
             m: {q: [Series.from_json(s) for s in arms] for q, arms in qs.items()} for m, qs in data["series"].items()
         }
         histograms = {method: np.array(counts, np.int64) for method, counts in data["histograms"].items()}
-        return cls(data["experiments"], series, histograms)
+        found = cls(int(data["experiments"]), series, histograms)
+        numbers = [value for qs in series.values() for arms in qs.values() for s in arms for value in s[:3]]
+        if found.to_json() != data or any(map(math.isnan, numbers)):
+            raise ValueError("not a summary")
+        return found
+
+    def suits(self, experiments: int, methods: Iterable[str], arm_count: int) -> bool:
+        """Whether it may be that of so many experiments, with these methods and arms."""
+        arms = [len(arms) for quantities in self.series.values() for arms in quantities.values()]
+        return self.experiments == experiments and set(self.series) == set(methods) and set(arms) <= {arm_count}
 
 
 def _bucket(values: Floats) -> Ints:

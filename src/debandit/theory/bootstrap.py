@@ -15,17 +15,31 @@ def mb_bias(*, means: ArrayLike, sds: ArrayLike, pulls: int, horizon: int, log: 
     deviations with 1/n (not 1/(n-1)). In the bootstrap world the rewards are N(mean, sd^2), so this is Proposition 1
     with estimates in place of the truth, and like etc_bias it serves more than two arms. An arm pulled once has sd 0
     and is estimated to have no bias. It does not hold for Efron's bootstrap, whose world is discrete.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.theory.mb_bias(means=[1.1, 1.4], sds=[1.1, 0.9], pulls=10, horizon=100).round(4)
+    array([-0.0764, -0.0511])
     """
     return etc_bias(means=means, sds=sds, pulls=pulls, horizon=horizon, log=log)
 
 
 def log_bias(*, means: ArrayLike, variances: ArrayLike, pulls: int, horizon: int) -> Floats:
-    """g_k(mu1, mu2, sigma1^2, sigma2^2), k = 1, 2: ln |bias| of Proposition 1 for two normal arms (eq:g-1).
+    """The logarithm of the absolute bias of Proposition 1 for two normal arms (eq:g-1).
+
+    g_k(mu1, mu2, sigma1^2, sigma2^2), k = 1, 2, is
 
         ln[(T - 2m) / (T - m) sigma_k^2 / sqrt(2 pi v m)] - m (mu1 - mu2)^2 / (2 v),   v = sigma1^2 + sigma2^2
 
     The last axis of means and variances, and of the answer, is the arm; further axes are experiments. -inf for an arm
     of variance 0 and for T = 2m.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.theory.log_bias(means=[1, 1.5], variances=[1, 1], pulls=10, horizon=100).round(4)
+    array([-3.1596, -3.1596])
     """
     mean, variance = _two_arms(means, variances, low=0.0)
     pulls, log_factor = log_exploitation(pulls, horizon, 2)
@@ -43,6 +57,13 @@ def log_bias_gradient(*, means: ArrayLike, variances: ArrayLike, pulls: int) -> 
     With v = sigma1^2 + sigma2^2 and D = mu1 - mu2: dg/dmu1 = -m D / v, dg/dmu2 = m D / v, and
     dg_k/dsigma_j^2 = 1{j = k} / sigma_k^2 - 1 / (2 v) + m D^2 / (2 v^2). It does not depend on T > 2m. Both variances
     must be positive.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.theory.log_bias_gradient(means=[1, 1.5], variances=[1, 1], pulls=10).round(2)
+    array([[ 2.5 , -2.5 ,  1.06,  0.06],
+           [ 2.5 , -2.5 ,  0.06,  1.06]])
     """
     mean, variance = _two_arms(means, variances, low=1e-100)
     pulls, _ = log_exploitation(pulls, 2 * pulls + 1, 2)
@@ -69,6 +90,19 @@ def theorem1_ratio(
     sample_variances are with 1/n. The biases themselves do not have that limit, only their logarithms. The proof needs
     mu1 != mu2 (it divides by terms of order m); g_k(truth) = 0, a bias of exactly 1, has no ratio, nor have T = 2m and
     an arm of variance 0.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.theory.theorem1_ratio(
+    ...     means=[1, 1.5],
+    ...     variances=[1, 1],
+    ...     sample_means=[1.1, 1.4],
+    ...     sample_variances=[1.2, 0.9],
+    ...     pulls=10,
+    ...     horizon=100,
+    ... ).round(3)
+    array([0.82 , 0.911])
     """
     truth = log_bias(means=means, variances=variances, pulls=pulls, horizon=horizon)
     sample = log_bias(means=sample_means, variances=sample_variances, pulls=pulls, horizon=horizon)

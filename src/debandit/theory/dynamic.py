@@ -14,21 +14,43 @@ LONGEST_HORIZON = 400  # states grow like T^3 / 6 and work like T^4 / 24
 
 
 class MeanDistribution(NamedTuple):
-    """The distribution of an arm's sample mean, given that the arm was pulled."""
+    """The distribution of an arm's sample mean, given that the arm was pulled.
 
-    values: Floats  # increasing
+    Attributes
+    ----------
+    values, probabilities : array of float
+        The values in increasing order, and how likely they are.
+    """
+
+    values: Floats
     probabilities: Floats
 
 
 class TwoArms(NamedTuple):
-    """A rule on two Bernoulli arms; each field has one entry for each arm."""
+    """What a rule does on two Bernoulli arms; lists have one entry for each arm.
 
-    bias: Floats  # E[mean | pulled] - p
-    pulls: Floats  # expected
-    never_pulled: Floats  # probability
+    Attributes
+    ----------
+    bias : array of float
+        E[mean | pulled] - p.
+    pulls : array of float
+        Expected pulls.
+    never_pulled : array of float
+        How likely it is that the arm is never pulled.
+    estimates : tuple of MeanDistribution
+        The distribution of each arm's mean.
+    difference : float
+        E[mean2 - mean1 | both pulled] - (p2 - p1).
+    winner : float
+        E[mean of the arm with the highest mean - its p]; of equals the first has it.
+    """
+
+    bias: Floats
+    pulls: Floats
+    never_pulled: Floats
     estimates: tuple[MeanDistribution, MeanDistribution]
-    difference: float  # E[mean2 - mean1 | both pulled] - (p2 - p1)
-    winner: float  # E[mean of the arm with the highest mean - its p]; of equals the first has it
+    difference: float
+    winner: float
 
 
 class _States(NamedTuple):
@@ -49,6 +71,13 @@ def exact_two_arms(policy: Policy | str, p1: float, p2: float, horizon: int) -> 
 
     For every rule that says how likely its choices are, and for the built-in ones that look at more than totals; up to
     T = 400, exp3 up to T = 22.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> found = db.theory.exact_two_arms("ucb", 0.3, 0.6, 20)
+    >>> found.bias.round(4), found.pulls.round(2)
+    (array([-0.0617, -0.02  ]), array([ 6.08, 13.92]))
     """
     states, chance = _chances(policy, p1, p2, horizon)
     arms = ((states.n1, states.s1, p1), (states.n2, states.s2, p2))
@@ -65,7 +94,15 @@ def exact_two_arms(policy: Policy | str, p1: float, p2: float, horizon: int) -> 
 
 
 def exact_counts(policy: Policy | str, p1: float, p2: float, horizon: int) -> Floats:
-    """P(n pulls and s wins) of each arm, at [arm, n, s], for arms Ber(p1) and Ber(p2); see `exact_two_arms`."""
+    """P(n pulls and s wins) of each arm, at [arm, n, s], for arms Ber(p1) and Ber(p2); see `exact_two_arms`.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> chances = db.theory.exact_counts("ucb", 0.3, 0.6, 20)
+    >>> chances.shape, chances.sum(axis=(1, 2)).round(12)
+    ((2, 21, 21), array([1., 1.]))
+    """
     states, chance = _chances(policy, p1, p2, horizon)
     table = np.zeros((2, horizon + 1, horizon + 1))
     np.add.at(table[0], (states.n1, states.s1), chance)

@@ -30,6 +30,12 @@ def etc_bias_bernoulli(*, means: ArrayLike, pulls: int, horizon: int, ties: str 
     the difference of products as a telescoping sum leave positive terms only, so small biases keep their digits.
 
     Where it does not hold: nowhere, but values below about 1e-300 come out as 0.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.theory.etc_bias_bernoulli(means=[0.3, 0.4], pulls=10, horizon=100).round(4)
+    array([-0.0351, -0.0389])
     """
     rate = per_arm(means, "means", low=0.0)
     if rate.max() > 1:

@@ -27,12 +27,18 @@ def etc_bias(*, means: ArrayLike, sds: ArrayLike, pulls: int, horizon: int, log:
         -s_k^2 sum_{j != k} n(mu_k - mu_j; s_k^2 + s_j^2) E[prod_{l != k, j} Phi((x - mu_l) / s_l)],
 
     n(.; v) the density of N(0, v) and x drawn from the normalised product of the densities of Xbar_k and Xbar_j: one
-    integral each. An arm with sd 0 has bias 0 and is a step for the others. log=True gives ln |bias|, which has no
+    integral each. An arm with sd 0 has bias 0 and is a step for the others. log=True gives ``ln |bias|``, which has no
     smallest number; -inf stands for no bias (sd 0, or T = mK). All terms have one sign: Lemma 1 (lem:bias_negative)
     says "negative"; it is <= 0, and 0 in those two cases.
 
     Where it does not hold: rewards that are not normal (they are so approximately for large m only while the means are
     within a few s_k of each other; the tails follow Proposition 2, see etc_gap).
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.theory.etc_bias(means=[1, 1.5], sds=[1, 1], pulls=10, horizon=100).round(4)
+    array([-0.0424, -0.0424])
     """
     mean = per_arm(means, "means")
     sd = per_arm(sds, "sds", arms=mean.size, low=0.0)

@@ -17,6 +17,13 @@ class Drifting(World):
 
     An effect is added to the rewards, or to the log-odds of rewards that are 0 or 1. Means and variances are those of a
     reward at any time of a whole cycle. A trend has as many effects as the experiment has periods.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> weekends = db.worlds.Drifting("bernoulli(means=[0.1, 0.2])", [0, 0, 0, 0, 0, 0.5, 0.5], size=1000)
+    >>> weekends.means.round(3)
+    array([0.116, 0.226])
     """
 
     name: ClassVar[str] = "drifting"

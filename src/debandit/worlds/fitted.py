@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from debandit import spec
-from debandit.checks import LARGEST, check_fields, checked_number, choice
+from debandit.checks import SMALLEST, check_fields, checked_number, choice
 from debandit.engine.data import Floats, Ints
 from debandit.errors import InputError, Refused, shorten
 from debandit.settings import Unseen
@@ -66,8 +66,8 @@ class Bootstrap(ABC):
 class SmoothedBootstrap(Bootstrap):
     """For rewards on a scale: the arm's residuals, smoothed by normal noise, with a moderated variance.
 
-    x = mean + sqrt(v) (sqrt(1 - h^2) e + h z): e is one of the arm's residuals, standardised, and z standard normal.
-    v is the arm's variance drawn towards that of all arms, or towards `sd`^2, and h^2 = 1 / n for an arm with n pulls;
+    x = mean + sqrt(v) (sqrt(1 - h^2) e + h z): e is one of the arm's residuals, standardised, and z standard normal. v
+    is the arm's variance drawn towards that of all arms, or towards ``sd^2``, and h^2 = 1 / n for an arm with n pulls;
     h = 1 if its rewards do not vary.
     """
 
@@ -76,7 +76,7 @@ class SmoothedBootstrap(Bootstrap):
 
     def __post_init__(self) -> None:
         if self.sd is not None:
-            sd = checked_number("sd", self.sd, 1 / LARGEST, where="world smoothed")
+            sd = checked_number("sd", self.sd, SMALLEST, where="world smoothed")
             object.__setattr__(self, "sd", float(sd))
 
     def fit(self, log: Observed, unseen: Unseen | None = None) -> Smoothed:
@@ -94,7 +94,15 @@ class SmoothedBootstrap(Bootstrap):
 
 @dataclass(frozen=True)
 class Jeffreys(Bootstrap):
-    """For 0/1 rewards: 1 with probability (wins + 1/2) / (pulls + 1), so that no arm is sure to win or to lose."""
+    """For 0/1 rewards: 1 with probability (wins + 1/2) / (pulls + 1), so that no arm is sure to win or to lose.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> log = db.ExperimentLog.from_summaries(["A", "B"], [10, 30], [0.2, 0.3], binary=True)
+    >>> db.worlds.Jeffreys().fit(log).means.round(3)
+    array([0.227, 0.306])
+    """
 
     name: ClassVar[str] = "jeffreys"
 

@@ -21,7 +21,7 @@ from debandit.engine.data import (
     WorldData,
 )
 from debandit.errors import InputError
-from debandit.log_parts import in_pieces
+from debandit.log_parts import check_size, in_pieces
 
 WEIGHTS = {"gaussian": GAUSSIAN_WEIGHTS, "rademacher": SIGN_WEIGHTS}
 
@@ -64,7 +64,15 @@ class World(ABC):
 
 
 class Normal(World):
-    """N(means[k], sds[k]^2)."""
+    """N(means[k], sds[k]^2).
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> world = db.worlds.Normal([1, 1.5], [1, 1])
+    >>> str(world)
+    'normal(means=[1.0, 1.5], sds=[1.0, 1.0])'
+    """
 
     name: ClassVar[str] = "normal"
 
@@ -80,7 +88,14 @@ class Normal(World):
 
 
 class UniformRewards(World):
-    """Any value from means[k] - half_widths[k] to means[k] + half_widths[k], all equally likely."""
+    """Any value from means[k] - half_widths[k] to means[k] + half_widths[k], all equally likely.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.worlds.UniformRewards([0, 1], [1, 1]).support
+    (-1.0, 2.0)
+    """
 
     name: ClassVar[str] = "uniform"
 
@@ -97,7 +112,14 @@ class UniformRewards(World):
 
 
 class Bernoulli(World):
-    """1 with probability means[k], else 0."""
+    """1 with probability means[k], else 0.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.worlds.Bernoulli([0.1, 0.2]).variances
+    array([0.09, 0.16])
+    """
 
     name: ClassVar[str] = "bernoulli"
     binary = True
@@ -156,7 +178,14 @@ class Pool(NamedTuple):
 
 
 class Empirical(World):
-    """One of the arm's own values, each with equal probability: Efron's bootstrap."""
+    """One of the arm's own values, each with equal probability: Efron's bootstrap.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.worlds.Empirical([[1, 2, 3], [2, 4]]).means
+    array([2., 3.])
+    """
 
     name: ClassVar[str] = "empirical"
 
@@ -173,7 +202,14 @@ class Empirical(World):
 
 
 class Smoothed(World):
-    """One of the arm's own values, each with equal probability, plus N(0, sds[k]^2): the smoothed bootstrap."""
+    """One of the arm's own values, each with equal probability, plus N(0, sds[k]^2): the smoothed bootstrap.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.worlds.Smoothed([[1, 2, 3], [2, 4]], [0.5, 0.5]).variances.round(3)
+    array([0.917, 1.25 ])
+    """
 
     name: ClassVar[str] = "smoothed"
 
@@ -194,6 +230,12 @@ class Multiplier(World):
     """mean + sum_i w_i (z_i - mean) / sqrt(n) with independent weights of mean 0 and variance 1, as in section 2.1.
 
     With gaussian weights this is N(mean, variance) again, drawn the long way; `Normal` is the short one.
+
+    Examples
+    --------
+    >>> import debandit as db
+    >>> db.worlds.Multiplier([[1, 2, 3], [2, 4]], weights="rademacher").variances.round(3)
+    array([0.667, 1.   ])
     """
 
     name: ClassVar[str] = "multiplier"
@@ -232,6 +274,8 @@ def per_arm(values: ArrayLike, name: str, low: float = -LARGEST, high: float = L
         raise InputError(f"{name} needs one value for each of at least two arms", where="world")
     if not ((array >= low) & (array <= high)).all():
         raise InputError(f"{name} must be numbers from {low:g} to {high:g}", where="world")
+    if high == LARGEST:
+        check_size(array, f"world: {name}")
     return array
 
 
@@ -252,6 +296,7 @@ def pool_of(samples: Any) -> Pool:
     if any(sample.ndim != 1 or len(sample) == 0 or not (np.abs(sample) <= LARGEST).all() for sample in flat):
         raise InputError("every arm needs at least one finite value", where="world")
     counts = np.array([len(sample) for sample in flat])
+    check_size(np.concatenate(flat), "world: samples")
     return Pool(np.concatenate(flat), counts if single else counts.reshape(len(nested), arms))
 
 
