@@ -16,6 +16,7 @@ Panel = alt.LayerChart | alt.FacetChart  # which alt.layer says it returns
 PAGE, GAP, LETTER = 680, 20, 11  # pixels; on a page of 17 cm such letters are 8 points high
 AXIS = 55  # width of what is written on a vertical axis
 SURE = 1.96  # standard errors
+NUMBER_HIGH, NUMBER_WIDE = 14, 24  # pixels that a number takes on an axis
 KINK, BELOW = 0.9, 0.25  # coverage below which the axis is coarse, and the share of the axis that it has there
 FINE = 200  # pixels that the axis needs for ticks at 0.93 and 0.97
 
@@ -153,8 +154,10 @@ def coverage_axis(
     ticks = [tick for tick in fine if low <= tick <= high]
     if low >= KINK:
         return {"values": ticks, "format": ".2~f"}, {"domain": [low, high], "nice": False, "zero": False}
-    step = 10 if low > 0.65 else 20 if low > 0.3 else 40
-    ticks = [tick / 100 for tick in range(0, 90, step) if low <= tick / 100] + ticks
+    apart = (NUMBER_HIGH if upward else NUMBER_WIDE) / (BELOW * length) * (KINK - low)
+    for tick in (tenths / 10 for tenths in range(8, -1, -1)):
+        if low <= tick <= ticks[0] - apart:
+            ticks = [tick, *ticks]
     places = [0.0, BELOW * length, length]
     range_ = [length - place for place in places] if upward else places
     scale = {"domain": [low, KINK, high], "range": range_, "nice": False, "zero": False}
