@@ -26,7 +26,7 @@ TITLE = "Coverage of the intervals"
 STUDIES = {
     "small": {"settings": 50, "experiments": 2000, "seed": 1},
     "long": {"scale": "long", "interval": "simulated", "settings": 8, "experiments": 100, "runs": 50, "seed": 60120},
-    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 60, "runs": 50, "seed": 60119},
+    "web": {"scale": "web", "interval": "simulated", "settings": 24, "experiments": 400, "runs": 50, "seed": 71119},
     "web-equal": {"scale": "web-equal", "interval": "simulated"}
     | {"settings": 12, "experiments": 200, "runs": 50, "seed": 82011},
     "web-ucb": {"scale": "web-ucb", "interval": "simulated"}

@@ -15,6 +15,7 @@ from debandit.log_parts import in_pieces
 from debandit.periods import OWN, Drift, cells_of, drift_of, slices_of
 
 FEWEST_PULLS = 10
+SUSPICIOUS = 0.05  # where no arm's own test is below it, nothing is ever said of drift in a log without batches
 
 
 class RewardTest(NamedTuple):
@@ -30,7 +31,7 @@ class RewardTests(NamedTuple):
 
     drift: RewardTest | None
     dependence: RewardTest | None
-    moves: Drift | None = None  # from batch to batch, or where there are none from slice to slice of time
+    moves: Drift | None = None  # from batch to batch; without batches from slice to slice of time, if an arm drifts
     in_batches: bool = False
 
     def kind(self, level: float) -> str:
@@ -48,10 +49,12 @@ def examine_rewards(log: ExperimentLog, batch_sizes: Sequence[int] = ()) -> Rewa
 
     The batches are the log's own, or have these sizes.
     """
-    batched = bool(log.batch_sizes or batch_sizes)
+    tests, batched = _of_arms(log), bool(log.batch_sizes or batch_sizes)
+    if not batched and (tests.drift is None or tests.drift.p_value >= SUSPICIOUS):
+        return tests
     cells = cells_of(log, batch_sizes or slices_of(log))
     moves = None if cells is None else drift_of(cells, log.binary)
-    return _of_arms(log)._replace(moves=moves, in_batches=batched)
+    return tests._replace(moves=moves, in_batches=batched)
 
 
 def _of_arms(log: ExperimentLog) -> RewardTests:
