@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
     def without(self, *keys: str) -> "Table":
         """The table without these columns, in this order, as far as it is too wide with them."""
-        if not keys or _width(str(self).split("\n")[1]) <= NARROW:
+        if not keys or text_width(str(self).split("\n")[1]) <= NARROW:
             return self
         kept = [column for column in self.columns if column.key != keys[0]]
         return self._replace(columns=kept).without(*keys[1:])
@@ -173,17 +173,19 @@ def render(rows: Sequence[Row], columns: Sequence[Column], decimals: int) -> str
     If the table is too wide for the page, the widest texts go on below, if there is room for them.
     """
     cells = Table(rows, columns, decimals).cells
-    widths = [max(_width(column.title), *(_width(line[i]) for line in cells)) for i, column in enumerate(columns)]
+    widths = [
+        max(text_width(column.title), *(text_width(line[i]) for line in cells)) for i, column in enumerate(columns)
+    ]
     texts = [i for i, column in enumerate(columns) if column.role == "text"]
     room = WIDTH - sum(widths) - 2 * (len(widths) - 1)
     if room < 0 and texts and len(columns) > 1:
         widest = max(texts, key=lambda i: (widths[i], i))
         if (room := room + widths[widest]) >= _LEAST_ROOM:
             cells = [piece for line in cells for piece in _folded(line, widest, room)]
-            widths[widest] = max(_width(columns[widest].title), *(_width(line[widest]) for line in cells))
+            widths[widest] = max(text_width(columns[widest].title), *(text_width(line[widest]) for line in cells))
 
     def line(texts: Sequence[str]) -> str:
-        gaps = (" " * (width - _width(text)) for text, width in zip(texts, widths, strict=True))
+        gaps = (" " * (width - text_width(text)) for text, width in zip(texts, widths, strict=True))
         parts = (t + gap if c.role == "text" else gap + t for t, gap, c in zip(texts, gaps, columns, strict=True))
         return "  ".join(parts).rstrip()
 
@@ -214,7 +216,7 @@ def decimals_for(uncertainties: Sequence[float]) -> int:
     return max(0, -math.floor(math.log10(min(known) / 3))) if known else 4
 
 
-def _width(text: str) -> int:
+def text_width(text: str) -> int:
     """Columns on a terminal: East Asian characters take two, accents none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 

@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import os
 import re
+import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -271,3 +274,24 @@ def test_colours(trial, monkeypatch, no_color, expected):
     assert "\x1b[1m" in text
     assert (color is None) == expected  # None: click looks whether it is a terminal, and else takes them out
     assert "\x1b" not in run("check", trial, *COLUMNS, "--policy", "ucb").stdout
+
+
+@pytest.mark.parametrize(("wide", "boxed"), [("100", True), ("60", False)])
+def test_tables_stand_in_boxes_where_there_is_room(trial, wide, boxed):
+    """On a real terminal; in a pipe, which the other tests read, there are none."""
+    child, master = os.forkpty()
+    if child == 0:  # pragma: no cover
+        os.environ |= {"COLUMNS": wide, "NO_COLOR": "1", "PYTHONUTF8": "1"}
+        os.execv(sys.executable, [sys.executable, "-m", "debandit", "check", str(trial), *COLUMNS, "--policy", "ucb"])
+    printed = b""
+    with suppress(OSError):  # the other end is closed
+        while piece := os.read(master, 65536):
+            printed += piece
+    assert os.waitpid(child, 0)[1] == 0
+    lines = printed.decode().replace("\r\n", "\n").split("\n")
+    frame = [line for line in lines if line[:1] in "╭│├╰" and line]
+    assert bool(frame) == boxed
+    assert len({len(line) for line in frame}) <= 1
+    pipe = run("check", trial, *COLUMNS, "--policy", "ucb").stdout
+    assert "│" not in pipe
+    assert "\n".join(lines).count("choices") == pipe.count("choices")

@@ -1,15 +1,17 @@
-"""How commands print what they found: as text, with colours on a terminal, or in a form for other programs."""
+"""How commands print what they found: as text, in colours and boxes on a terminal, or in a form for other programs."""
 
 import csv
 import io
 import os
+import shutil
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import click
 
 from debandit.errors import DebanditError, printable
-from debandit.tables import Part, Table, in_markdown, laid_out
+from debandit.tables import Part, Table, in_markdown, laid_out, text_width
 
 FORMATS = ("table", "markdown", "csv", "json")
 _STYLES: dict[str, dict[str, Any]] = {
@@ -18,6 +20,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "details": {"dim": True},
     "next": {"fg": "cyan"},
 }
+_TOP, _LINE, _RULE, _BOTTOM = _BOX = (("╭", "─", "╮"), ("│", " ", "│"), ("├", "─", "┤"), ("╰", "─", "╯"))
 
 
 class Found(Protocol):
@@ -79,17 +82,33 @@ def take_all(steps: Sequence[Callable[[], object]]) -> None:
 
 def _coloured(parts: Sequence[Part]) -> str:
     """The text in colours, which `click.echo` takes out again if nobody would see them."""
-    return laid_out((part, _styled(part)) for part in parts)
+    room = _room_for_boxes()
+    return laid_out((part, _styled(part, room)) for part in parts)
 
 
-def _styled(part: Part) -> str:
+def _room_for_boxes() -> int:
+    """How wide a box may be: as the terminal, or 0 if there is none, or if it lacks the letters."""
+    try:
+        "".join(map("".join, _BOX)).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return 0
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def _styled(part: Part, room: int) -> str:
     if isinstance(part.content, str):
         style = ({"bold": True} if part.strong else {}) | _STYLES.get(part.kind.split()[0], {})
         return click.style(str(part), **style) if style else str(part)
     if not isinstance(part.content, Table):
         return str(part)
-    header, *rest = str(part).split("\n")
-    return "\n".join([click.style(header, bold=True), *rest])
+    header, rule, *rows = str(part).split("\n")
+    wide, title = max(map(text_width, (header, rule, *rows))), click.style(header, bold=True)
+    if wide + 4 > room:
+        return "\n".join([title, rule, *rows])
+    top, under, bottom = (left + fill * (wide + 2) + right for left, fill, right in (_TOP, _RULE, _BOTTOM))
+    left, fill, right = _LINE
+    lines = [left + fill + line + fill * (wide - text_width(line) + 1) + right for line in (header, *rows)]
+    return "\n".join([top, lines[0].replace(header, title, 1), under, *lines[1:], bottom])
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
