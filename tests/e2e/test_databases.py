@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import html
 import os
 import shlex
 import signal
@@ -383,6 +384,20 @@ def test_what_describe_says_can_be_typed(database, capfd, monkeypatch):
     log, policy = words[1:-1], ["ucb", "--runs", "100"]
     expected = said(capfd, "debias", "--db", database.uri, "--query", QUERY, "--policy", *policy)
     assert said(capfd, *log, *policy) == expected
+
+
+@pytest.mark.parametrize("sign", [" ", "="])
+def test_a_report_has_no_password(database, tmp_path, capfd, monkeypatch, sign):
+    """Others read it, and it repeats the command."""
+    address = ["--db", database.uri] if sign == " " else [f"--db={database.uri}"]
+    words = ["debias", *address, "--query", QUERY, "--policy", "ucb", "--runs", "100"]
+    monkeypatch.setattr("sys.argv", ["debandit", *words, "--report", str(tmp_path / "report.html")])
+    assert main(sys.argv[1:]) == 0
+    text = html.unescape((tmp_path / "report.html").read_text())
+    assert not any(secret in text for secret in (PASSWORD, quote(PASSWORD, safe="")))
+    command = text.replace("'", "")
+    assert f"debandit debias --db{sign}" in command
+    assert f"debandit debias --db{sign}{database.uri}" in command or database.kind == "postgresql"
 
 
 def test_passwords_are_never_said(port, capfd, monkeypatch):

@@ -9,7 +9,7 @@ from catalogue import Z
 import debandit as db
 from debandit.checking import FEW_ROUNDS, WARNED, _look
 from debandit.checking.chosen import Choices, compare_choices
-from debandit.checking.neighbours import forgotten_batches
+from debandit.checking.neighbours import _log_likelihood, _rounds, forgotten_batches
 from debandit.checking.plausibility import judge
 from debandit.checking.reward_tests import examine_rewards
 from debandit.policies import as_policy
@@ -219,3 +219,15 @@ def test_a_likelihood_ratio_seldom_speaks_of_batches_where_there_are_none():
     """It is 1 on average, so that it is above 100 in at most 1 % of all logs."""
     logs = logs_of(db.ThompsonSampling(), NORMAL[2], LOGS)
     assert at_most(np.mean([forgotten_batches(log, db.ThompsonSampling())[0] < WARNED for log in logs]), WARNED, LOGS)
+
+
+def test_a_round_that_the_rule_never_makes_has_no_likelihood_ratio():
+    """Nor has it under the same rule in batches: the p-value of the check stays a number."""
+    policy, world = db.Softmax(temperature=0.01), db.worlds.Bernoulli([0.8, 0.2])
+    log = db.simulate(policy, world, horizon=20_000, runs=1, seed=1, paths=True).log(0)
+    looked_at = compare_choices(log, policy, FEW_ROUNDS).rounds
+    arms, hidden = log.rounds.arms.copy(), np.setdiff1d(_rounds(policy, log), looked_at)
+    arms[hidden[hidden > 5000][0]] = 1
+    changed = db.ExperimentLog(arms, log.rounds.rewards, labels=["0", "1"])
+    assert _log_likelihood(policy, changed) == -np.inf
+    assert forgotten_batches(changed, policy) == (1.0, 0)

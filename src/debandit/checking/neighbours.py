@@ -100,10 +100,10 @@ def forgotten_batches(log: ExperimentLog, policy: Policy) -> tuple[float, int]:
     declared = Declared(policy, log, (), conditions)
     most = min(log.horizon // 3, _unheard(declared))
     sizes = [n * 10**power for power in range(len(str(most))) for n in _SIZES if n * 10**power <= most]
-    found = [_scored(candidate, log) for candidate in _around(policy, Batched, "size", sizes)]
-    if not found:
+    found, own = [_scored(each, log) for each in _around(policy, Batched, "size", sizes)], _log_likelihood(policy, log)
+    if not found or own == -math.inf:  # there is no ratio to a rule that cannot have made one of these rounds
         return 1.0, 0
-    logs = np.array([fit.log_likelihood for fit in found]) - _log_likelihood(policy, log)
+    logs = np.array([fit.log_likelihood for fit in found]) - own
     least = np.logaddexp.reduce(logs) - math.log(len(found))
     return float(np.exp(-min(max(least, 0.0), 600.0))), sizes[int(np.argmax(logs))]
 

@@ -22,6 +22,7 @@ from debandit.cli.options import (
     rule_files,
     settings,
     where_to_work,
+    without_passwords,
 )
 from debandit.cli.printing import FORMATS, printed_as, show, take_all
 from debandit.errors import printable
@@ -89,9 +90,12 @@ def debias(
     if plot_path is not None:
         steps.append(lambda: result.plot(plot_path))
     if report_path is not None:
+        shown = without_passwords(log, columns)
+        words = [word.replace(log[0], shown[0]) for word in sys.argv[1:]] if shown != log else sys.argv[1:]
         about = {
-            "source": " ".join(log) or "the log",
-            "read": code_to_read(log, columns, batched=made_by.needs_batches),
+            "source": " ".join(shown) or "the log",
+            "read": code_to_read(shown, columns, batched=made_by.needs_batches),
+            "command": shlex.join(["debandit", *words]),
         }
         steps.append(lambda: _write_report(report_path, result, data, made_by, about, options))
     take_all(steps)
@@ -112,8 +116,7 @@ def _write_report(
 
     threads = options["threads"]
     fit = run(log, policy, seed=options["seed"], unseen=options["unseen"], threads=threads)
-    others, typed = sensitivity(log, result, threads), shlex.join(["debandit", *sys.argv[1:]])
-    write_report(path, result, fit=fit, others=others, command=typed, **about)
+    write_report(path, result, fit=fit, others=sensitivity(log, result, threads), **about)
 
 
 @click.command()
@@ -249,9 +252,8 @@ def _files(log: tuple[str, ...], columns: Columns) -> list[Path]:
 
 def _typed(log: tuple[str, ...], columns: Columns) -> str:
     """The log as one would type it again; an address without its password."""
-    from debandit.readers.databases import address_of
-
-    return " ".join(map(shlex.quote, log if columns["query"] is None else ["--db", address_of(log[0]).shown]))
+    shown = without_passwords(log, columns)
+    return " ".join(map(shlex.quote, shown if columns["query"] is None else ["--db", *shown]))
 
 
 def _echo_command(text: str) -> None:

@@ -243,6 +243,13 @@ def log_of(paths: tuple[str, ...], columns: dict[str, Any], *, absences: bool = 
     return log
 
 
+def without_passwords(paths: tuple[str, ...], columns: dict[str, Any]) -> tuple[str, ...]:
+    """What to call the log where others read it."""
+    from debandit.readers.databases import address_of
+
+    return paths if columns["query"] is None else (address_of(paths[0]).shown,)
+
+
 def code_to_read(paths: tuple[str, ...], columns: dict[str, Any], *, batched: bool) -> str:
     """The Python code that reads the same log."""
     from debandit.readers.written import as_code
