@@ -16,7 +16,7 @@ from tqdm import tqdm
 from debandit.checks import checked_whole
 from debandit.debiasing import debias_all
 from debandit.engine.data import Floats
-from debandit.errors import InputError, shorten, with_few_sizes
+from debandit.errors import InputError, quoted, shorten, with_few_sizes
 from debandit.files import known
 from debandit.policies import Policy, as_policy
 from debandit.settings import LEVELS
@@ -290,7 +290,7 @@ def plan(
     if place.means.ndim != 1:
         raise InputError("give one world at a time: a list of numbers, not of lists", where="world")
     if not LEVELS[0] <= level <= LEVELS[1]:
-        raise InputError(f"a level lies between {LEVELS[0]} and {LEVELS[1]}, not {level!r}", where="level")
+        raise InputError(f"a level lies between {LEVELS[0]} and {LEVELS[1]}, not {quoted(level)}", where="level")
     against = checked_whole("control", control, 1, place.arm_count) - 1
     count = checked_whole("experiments", experiments, 2, MANY)
     options = {"runs": runs, "level": level, "control": str(against + 1), "seed": seed, "threads": threads}

@@ -101,7 +101,11 @@ def test_other_commands_read_rules_and_worlds_the_same_way(plain):
 
 def test_a_megabyte_of_text_as_a_rule():
     assert parse(1_000_000 * "x") == (1_000_000 * "x", {})
-    for text in (1_000_000 * "(", 1_000_000 * "-" + "1", "ucb(c=" + 1_000_000 * "9" + ")"):
+    hexadecimal = "0x" + 5000 * "f"  # has too many digits to be printed
+    for text in (
+        *(1_000_000 * "(", 1_000_000 * "-" + "1", "ucb(c=" + 1_000_000 * "9" + ")"),
+        *(f"batched(ucb, size=[{hexadecimal}, 1])", f"batched(ucb, size={hexadecimal})", f"ucb(c={hexadecimal})"),
+    ):
         with pytest.raises(db.InputError) as error:
             db.check(db.datasets.ecmo.log, text)
         assert len(str(error.value)) < 3000

@@ -219,6 +219,19 @@ def test_under_drift_only_batchwise_means_are_recommended():
     assert "drift" in found.advice.because[0]
 
 
+@pytest.mark.parametrize(("own", "recommended_arms"), [(False, "ABC"), (True, "AB")])
+def test_under_drift_empty_cells_are_said(own, recommended_arms):
+    """C has pulls on the first day only: what is filled in needs a drift that all arms share."""
+    arms = np.array(["A", "B", "C"] * 100 + ["A", "B"] * 450)
+    days, rng = np.repeat(np.arange(4), 300), np.random.default_rng(2)
+    moved = days * np.where(arms == "A", 1.0, -1.0 if own else 1.0)
+    log = db.ExperimentLog(arms, moved + rng.normal(size=1200), batches=days)
+    found = db.compare(log, "batched(uniform)", runs=50).advice
+    assert [arm for arm, method in zip("ABC", found.estimates, strict=True) if method] == list(recommended_arms)
+    assert "unbiased" not in " ".join(found.because)
+    assert any(text.startswith("C: no pulls in some batches") for text in found.because)
+
+
 def test_the_grounds_are_those_of_the_docs():
     """The first two stand in docs/quoted.md, the third in docs/compare.md, in the rows of the best-looking arm."""
     docs = ROOT / "docs"

@@ -180,5 +180,22 @@ def test_what_was_measured_of_the_limits_is_said():
     assert "was measured at 95 % for 20,000" in details(log, FLOORED, level=0.9, **options)
     for rule in ("batched(beta_thompson, size=1500)", FLOORED.replace("beta_thompson", "thompson")):
         assert "was not measured in such experiments, but for" in details(log, rule, force=True, **options)
+    for option in ("probability=0.4", "beta_thompson(alpha=200)"):
+        other = (
+            FLOORED.replace(option.split("(")[0], option)
+            if "(" in option
+            else FLOORED.replace("probability=0.1", option)
+        )
+        assert "was not measured in such experiments" in details(log, other, force=True, **options)
+    steady = db.simulate(FLOORED, "bernoulli([0.05, 0.06])", horizon=21_000, runs=1, seed=4, paths=True).log(0)
+    assert "was not measured in such experiments" in details(steady, FLOORED, **options)
     short = db.ExperimentLog(log.rounds.arms[:10_500] + 1, log.rounds.rewards[:10_500], labels=log.labels)
     assert "was not measured in such experiments" in details(short, FLOORED, **options)
+
+
+def test_no_batches_that_connect_the_arms_no_period_weighted_means():
+    """Of one user each: nothing tells an arm from its day."""
+    log = db.ExperimentLog(["A", "B"] * 30, np.arange(60) % 3 == 0, batches=range(60))
+    found = db.debias(log, "batched(beta_thompson)", runs=100, adjust="batches", force=True)
+    assert "There are no period-weighted means" in str(found)
+    assert "nan" not in str(found)

@@ -15,6 +15,7 @@ from debandit.plots import draw_result, svg_of
 from debandit.plots.answer import COLOURS, GREY, Drawn
 from debandit.policies import as_policy
 from debandit.report import report_of
+from debandit.report.again import codes_of
 from debandit.report.sensitivity import sensitivity, with_core
 from debandit.words.assumptions import Assumption, assumption_parts
 
@@ -77,6 +78,8 @@ def test_the_page_has_everything_and_stands_alone(log, result):
             *("--no-control-variates", "--adjust", "batches"),
         ],
         ["ecmo"],
+        ["one.csv", "--policy", "beta_thompson", "--arms", "A,B", "--unseen", "0.5,0.3"],
+        ["trial.csv", "--arm", "drug", "--reward", "response", "--policy", "greedy", "--force"],
     ],
 )
 def test_the_code_and_the_command_of_the_page_do_it_again(typed, tmp_path, monkeypatch, capsys):
@@ -89,6 +92,7 @@ def test_the_code_and_the_command_of_the_page_do_it_again(typed, tmp_path, monke
     (tmp_path / "days.csv").write_text(
         "day,variant,users,conversions\n1,old,500,20\n1,new,500,31\n2,old,300,14\n2,new,700,40\n"
     )
+    (tmp_path / "one.csv").write_text("arm,reward\nA,1\nA,0\nA,1\n")
     arguments = ["debias", *typed, "--runs", "64", "--report", "page.html"]
     monkeypatch.setattr("sys.argv", ["debandit", *arguments])
     assert main(arguments) == 0
@@ -99,6 +103,24 @@ def test_the_code_and_the_command_of_the_page_do_it_again(typed, tmp_path, monke
     exec(code, {})
     again = capsys.readouterr().out
     assert again == printed
+    if "--force" in typed:  # a page made of the result alone knows it, too
+        code = codes_of(
+            db.debias(db.read_log("trial.csv", arm="drug", reward="response"), "greedy", runs=64, force=True),
+            "trial.csv",
+            "",
+            "",
+        )
+        assert "--force" in code[0]["text"]
+        assert "force=True" in code[1]["text"]
+
+
+def test_the_code_of_one_of_several_results_has_its_place(log):
+    """On which its random numbers depend."""
+    found = db.debias_all([log, log], "uniform", runs=64)[1]
+    space = {"log": log}
+    code = codes_of(found, "trial.csv", "log", "")[1]["text"].removesuffix("print(result)")
+    exec(code, space)
+    assert str(space["result"]) == str(found)
 
 
 def test_a_kept_result_is_enough(result, tmp_path, monkeypatch):

@@ -295,3 +295,15 @@ def test_tables_stand_in_boxes_where_there_is_room(trial, wide, boxed):
     pipe = run("check", trial, *COLUMNS, "--policy", "ucb").stdout
     assert "│" not in pipe
     assert "\n".join(lines).count("choices") == pipe.count("choices")
+
+
+@pytest.mark.parametrize(
+    ("column", "does"),
+    [
+        *[(name, "converts at") for name in ("conversions", "sign_ups", "SignUp", "n_orders", "firstOrder", "CLICKS")],
+        *[(name, "has a rate of") for name in ("disorder", "border", "recorder", "survived", "", "orde_r")],
+    ],
+)
+def test_only_conversions_convert(column, does):
+    log = db.read_log({"arm": ["A", "B", "A", "B"], column or "reward": [1, 0, 1, 1]}, reward=column or "reward")
+    assert does in str(db.debias(log, "uniform", runs=64))

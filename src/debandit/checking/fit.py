@@ -15,6 +15,7 @@ from debandit.tables import Column, Part, Printed, Table, plain
 SCHEMA, SCHEMA_VERSION = "debandit.check", 1
 LEVEL = 0.05  # below it a rule is doubtful
 WARNED = 0.01  # below it a rule is implausible
+FORCED = "forced"  # begins the warning of a result whose rule cannot have made the log
 DOUBT = "even with the right rule, one log in twenty looks this odd (p = {p:.2g})"
 
 _TESTS = (Column("test", "test", "text"), Column("p_value", "p", "number"), Column("finding", "finding", "text"))
@@ -280,7 +281,7 @@ def _moving(kind: str, moves: Drift) -> str:
 def debias_warnings(fit: Fit) -> list[str]:
     """What stays in the result of `debias`."""
     if fit.mismatches:
-        what = f"forced: {fit.shown} never {fit.never}"
+        what = f"{FORCED}: {fit.shown} never {fit.never}"
         return [f"{what}, so do not trust the correction; {fit.first_mismatch}", *fit.warnings]
     if fit.p_value < WARNED:
         test = fit.findings[0]

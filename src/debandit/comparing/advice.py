@@ -11,7 +11,7 @@ from debandit.engine.places import LEADS, Places
 from debandit.errors import listed, shorten
 from debandit.intervals import Interval
 from debandit.log import ExperimentLog
-from debandit.periods import COMMON
+from debandit.periods import COMMON, Cells, cells_of
 from debandit.policies import Policy
 
 FEW, MANY = 2, 10  # pulls, of an arm that does not lead: docs/quoted.md, where it is weak
@@ -102,12 +102,14 @@ def advice_for(given: Inputs, possible: set[str]) -> Advice:
     """What to take of the methods that are possible here."""
     nothing = ("",) * len(given.log.labels)
     ran = given.policy.in_log(given.log)
-    tests = examine_rewards(given.log, ran.batch_sizes(len(given.log.labels), given.log.horizon))
+    sizes = ran.batch_sizes(len(given.log.labels), given.log.horizon)
+    tests = examine_rewards(given.log, sizes)
     if given.work.force:
         why = "Nothing is recommended: --force skipped the check of the rule, and everything depends on the rule."
         return Advice(nothing, "", (why,))
     if kind := tests.kind(WARNED):
-        return _under_drift(given.log, kind, tests.drift, possible)
+        cells = cells_of(given.log, sizes) if BATCH_WEIGHTED in possible else None
+        return _under_drift(given.log, kind, tests.drift, cells)
     ground = next((ground for ground in GROUNDS if ground.holds(given.log, given.policy)), None)
     if ground is None:
         why = (
@@ -118,13 +120,22 @@ def advice_for(given: Inputs, possible: set[str]) -> Advice:
     return _on(ground, given, possible)
 
 
-def _under_drift(log: ExperimentLog, kind: str, drift: RewardTest | None, possible: set[str]) -> Advice:
+def _under_drift(log: ExperimentLog, kind: str, drift: RewardTest | None, cells: Cells | None) -> Advice:
+    """Batch-weighted means, if there are cells for them; those of arms with empty cells need a drift that all share."""
     whose = "all arms" if kind == COMMON or drift is None else shorten(drift.arm)
     drifts = f"The rewards of {whose} drift. Only the methods that compare within batches allow for that."
-    if BATCH_WEIGHTED in possible:
-        why = f"{drifts} Recommended here (*): batch-weighted means, which are unbiased in spite of the drift."
-        return Advice((BATCH_WEIGHTED,) * len(log.labels), "", (why,))
-    return Advice(("",) * len(log.labels), "", (f"{drifts} Nothing is recommended.",))
+    filled = (cells.pulls == 0).any(axis=0) if cells is not None else np.ones(len(log.labels), bool)
+    taken = (log.pulls > 0) & (cells is not None) & ((kind == COMMON) | ~filled)
+    if not taken.any():
+        return Advice(("",) * len(filled), "", (f"{drifts} Nothing is recommended.",))
+    because = [
+        f"{drifts} Recommended here (*): batch-weighted means. Drift does not bias them if an arm is sure of pulls in "
+        "every batch."
+    ]
+    if filled.any():
+        text = "no pulls in some batches. What was filled in there is right only if all arms drift alike"
+        because.append(f"{_named(log, filled)}: {text}{'.' if kind == COMMON else ', and here they do not.'}")
+    return Advice(tuple(np.where(taken, BATCH_WEIGHTED, "").tolist()), "", tuple(because))
 
 
 def _on(ground: Ground, given: Inputs, possible: set[str]) -> Advice:

@@ -17,7 +17,7 @@ from debandit.checks import option, whole
 from debandit.engine.conditions import Conditions
 from debandit.engine.data import Floats, Ints, Rounds, RuleData
 from debandit.engine.kernels import KernelName, ObjectKernel
-from debandit.errors import InputError, shorten
+from debandit.errors import InputError, quoted
 from debandit.log import ExperimentLog
 from debandit.policies.policy import Lines, Policy
 
@@ -42,7 +42,7 @@ class Wrapper(Policy):
             from debandit.policies import as_policy  # which knows all rules, this one too
 
             object.__setattr__(self, "policy", as_policy(self.policy, self.name))
-        self._check(isinstance(self.policy, Policy), f"{shorten(repr(self.policy))} is not a rule")
+        self._check(isinstance(self.policy, Policy), f"{quoted(self.policy)} is not a rule")
         kinds = [type(layer) for layer in self.layers]
         self._check(len(set(kinds)) == len(kinds), f"{self.name} can be around a rule only once")
         object.__setattr__(self, "randomised", self.policy.randomised or self.draws)
@@ -132,7 +132,7 @@ class Batched(Wrapper):
                 len(sizes) > 0
                 and all(isinstance(n, (int, np.integer)) and n > 0 and n is not True for n in sizes)
                 and sum(map(int, sizes)) < 2**53,
-                f"size must be a whole number of 1 or more, or a list of them, not {shorten(repr(self.size), 30)}",
+                f"size must be a whole number of 1 or more, or a list of them, not {quoted(self.size, 30)}",
             )
             object.__setattr__(self, "size", tuple(int(n) for n in sizes) if several else int(sizes[0]))
         super().__post_init__()

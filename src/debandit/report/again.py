@@ -2,6 +2,7 @@
 
 import shlex
 
+from debandit.checking.fit import FORCED
 from debandit.errors import printable, with_few_sizes
 from debandit.result import Debiased
 from debandit.settings import OPTIONS, as_flags
@@ -38,7 +39,12 @@ def codes_of(result: Debiased, source: str, read: str, command: str) -> list[dic
     """The command and the Python code that give this result."""
     settings = result.settings
     given = {name: getattr(settings, name) for name in _GIVEN if getattr(settings, name) != OPTIONS[name].default}
+    if any(warning.startswith(f"{FORCED}:") for warning in result.warnings):
+        given["force"] = True
     typed = command or shlex.join(["debandit", "debias", source, "--policy", settings.policy, *as_flags(given)])
+    if settings.log_index:  # commands have one log
+        given["log_index"] = settings.log_index
+    given = {name: tuple(value) if isinstance(value, tuple) else value for name, value in given.items()}
     options = "".join(f",\n    {name}={value!r}" for name, value in given.items())
     code = (
         f"import debandit as db\n\nlog = {read or f'db.read_log({source!r})'}\n"

@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from debandit.errors import shorten
 from debandit.periods import Adjusted
 from debandit.tables import Column, Part, Table
@@ -16,13 +18,21 @@ _OF_PERIODS = (
     "is sure of pulls in every batch and that nothing ends the experiment early. Take them if days or campaigns moved "
     "all arms; without drift they only scatter more."
 )
+_NONE = (
+    "There are no period-weighted means: too few batches have pulls of several arms, so that an arm's means in the "
+    "other batches cannot be filled in. Larger batches (--batch-by week) may help."
+)
 _SEEN = 0.005  # p-value of a drift that is worth a word
 # docs/coverage.md, web experiments that drift: average coverage of 95 % intervals of means and of differences
 _MEASURED = (
     "for 20,000 to 100,000 users with 2 to 5 arms in 14 to 42 batches that drift, 0/1 rewards, under Thompson sampling "
     "with a floor: 94.9 ± 0.2 % of means, 95.2 ± 0.2 % of differences"
 )
-_MEASURED_RULE = {"floor", "batched", "beta_thompson"}
+_RULE, _SIZE = r"beta_thompson\(alpha=1\.0, beta=1\.0\)", r"size=(\d+|\([\d, ]+\))"
+_FLOOR = r"probability=0\.(0[2-9]\d*|10?)"  # of at least 2 and at most 10 %
+_MEASURED_RULE = re.compile(
+    rf"floor\(batched\({_RULE}, {_SIZE}\), {_FLOOR}\)|batched\(floor\({_RULE}, {_FLOOR}\), {_SIZE}\)"
+)
 
 
 def period_parts(result: "Debiased") -> list[Part]:
@@ -30,6 +40,8 @@ def period_parts(result: "Debiased") -> list[Part]:
     adjusted = result.adjusted
     if adjusted is None:
         return []
+    if np.isnan(adjusted.means).all():
+        return [Part("periods", _NONE)]
     moved = f"All arms move together from batch to batch (p = {adjusted.common:.2g}). " * (adjusted.common < _SEEN)
     return [
         Part("periods", f"{moved}{_of_best(result, adjusted)}"),
@@ -80,7 +92,8 @@ def _known(result: "Debiased", adjusted: Adjusted) -> str:
     settings = result.settings
     alike = (
         settings.binary
-        and set(re.findall(r"(\w+)\(", settings.policy)) == _MEASURED_RULE
+        and _MEASURED_RULE.fullmatch(settings.policy)
+        and adjusted.common < _SEEN
         and len(result.labels) <= 5
         and 20_000 <= settings.horizon <= 100_000
         and 14 <= adjusted.batches <= 42

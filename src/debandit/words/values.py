@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from debandit.result import Debiased
 
 LONGEST = 60  # characters of a label in a sentence
-_CONVERSION = re.compile("conver|click|purchas|bought|order|sign_?up|subscri", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of a name, also in CamelCase
+_CONVERSION = re.compile(" (conver|click|purchas|bought|order|sign ?up|subscri)")
 
 
 class Values(NamedTuple):
@@ -117,7 +118,8 @@ def verb(result: "Debiased") -> str:
     """What an arm does before its mean; only those whose 0/1 rewards are called so convert."""
     if not result.settings.binary:
         return "averages"
-    return "converts at" if _CONVERSION.search(result.settings.reward) else "has a rate of"
+    words = " ".join(["", *_WORD.findall(result.settings.reward)]).lower()
+    return "converts at" if _CONVERSION.search(words) else "has a rate of"
 
 
 def known(values: NDArray[np.float64]) -> bool:
