@@ -1,10 +1,12 @@
 # demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
 # site: the documentation as pages to browse, in build/site.  docs: the figures and tables that took hours to compute.
+# lock: renews the versions that are tested.  oldest: the unit tests with the oldest libraries allowed.  audit: known holes.
 # Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
 # The tests have three workers because some of them wait. Those of PostgreSQL start a server of their own, and those of pages
 # a headless Chromium. Root gets both from Debian's packages; without them the tests are skipped, and pytest says so at the end.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .venv/constraints.txt
 # or every command that is tested or timed would compile our modules anew, which an installed package does not
 unexport PYTHONDONTWRITEBYTECODE
 HAS_POSTGRESQL := { ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1
@@ -17,7 +19,7 @@ HAS_CHROMIUM := { command -v chromium || command -v chromium-browser || command 
 APT_CHROMIUM := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-liberation fonts-dejavu-core
 GET_CHROMIUM := { $(APT_CHROMIUM) || { apt-get update -qq && $(APT_CHROMIUM); }; }
 
-.PHONY: demo test bench site docs clean
+.PHONY: demo test bench site docs lock oldest audit clean
 
 demo: .venv/installed
 	@$(BIN)/debandit demo
@@ -56,8 +58,24 @@ docs: .venv/installed
 	$(BIN)/python docs/scripts/measure_drift.py debandit-out/docs/weekends
 	$(BIN)/python docs/scripts/draw_figures.py
 
+# one file for every system and every Python from 3.11 on, with markers where their versions differ; then run make test
+lock: $(BIN)/uv
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --no-annotate \
+	  --custom-compile-command "make lock" --output-file tests/constraints.txt pyproject.toml
+
+# the newest of what these libraries need themselves may warn of how the oldest call it
+oldest: $(BIN)/uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest
+	$(BIN)/uv pip install --quiet --python .venv-oldest --resolution lowest-direct --editable '.[test]'
+	.venv-oldest/bin/pytest -n 3 --dist worksteal -W default tests/unit
+
+# strict, or packages that the advisory service does not answer for would pass
+audit: .venv/tested $(BIN)/uv
+	$(BIN)/python -m pip check
+	$(BIN)/uv tool run pip-audit --strict --no-deps --disable-pip --requirement tests/constraints.txt
+
 clean:
-	rm -rf .venv build
+	rm -rf .venv .venv-oldest build
 
 .venv/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -68,16 +86,25 @@ clean:
 	  && $(PYTHON) -m venv .venv; }
 	@touch $@
 
-.venv/installed: .venv/python pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+$(BIN)/uv: .venv/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@touch $@
+
+# none for a Python that is newer than the locked versions, which may have no wheels for it
+.venv/constraints.txt: .venv/python tests/constraints.txt
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info >= (3, 14))'; then cp tests/constraints.txt $@; \
+	  else echo "The locked versions are for Python 3.11 to 3.13: installing the newest packages instead."; : >$@; fi
+
+.venv/installed: .venv/constraints.txt pyproject.toml
+	@$(INSTALL) --editable .
 	@touch $@
 
 .venv/sited: .venv/installed
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 .venv/tested: .venv/installed
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(INSTALL) --editable '.[test]'
 	@$(HAS_POSTGRESQL) || { [ "$$(id -u)" = 0 ] && command -v apt-get && $(GET_POSTGRESQL); } >/dev/null 2>&1; \
 	  $(HAS_POSTGRESQL) || echo "No PostgreSQL server here (apt-get install postgresql): its tests will be skipped."
 	@$(HAS_CHROMIUM) || { [ "$$(id -u)" = 0 ] && command -v apt-get && $(GET_CHROMIUM); } >/dev/null 2>&1; \
