@@ -161,7 +161,8 @@ def test_bad_columns(tmp_path, name, kind):
 @pytest.mark.parametrize("kind", [*TYPED, *FRAMES])
 def test_typed_tables_without_rows_or_columns(tmp_path, kind):
     empty = {"arm": np.array([], str), "reward": np.array([], float)}
-    assert "no rows" in refused(saved(tmp_path, empty, kind))
+    message = refused(saved(tmp_path, empty, kind))
+    assert "no rows" in message or "the column 'arm' is empty" in message  # pandas 2 has no types then
     assert "no column 'arm'" in refused(saved(tmp_path, {}, kind))
 
 

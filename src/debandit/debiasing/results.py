@@ -178,7 +178,7 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
         unsure = pulled & (np.abs(found.bias) < 2 * found.bias_se) & (found.bias_se > 0)
     seldom = pulled & ~(found.bias_se >= 0)
     few, follows = log.pulls <= 2, pulled & (Places.of(log.pulls, log.means).place != LEADS)
-    small = follows & (few | (log.pulls > 10)) & (log.horizon <= SMALL) & ~log.binary
+    small = follows & (few | (log.pulls > 10)) & (log.horizon <= SMALL) & (not log.binary)
     texts = [
         (log.pulls == 0, "no reward was logged; the value given with --unseen is only used in the simulation"),
         (

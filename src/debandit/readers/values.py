@@ -66,7 +66,7 @@ def _cells(column: pa.Array) -> list[Any]:
     """The cells as Python has them, or as text if they are moments that Python does not know."""
     try:
         return list(column.to_pylist())
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, KeyError):  # the last one from pytz, which pandas 2 brings, for an unknown zone
         if pa.types.is_timestamp(column.type):
             column = column.cast(pa.timestamp(column.type.unit))  # the zone may not exist
         return list(column.cast(pa.string()).to_pylist())
