@@ -42,8 +42,12 @@ def sent(client, content=DAYS, name="days.csv"):
 
 
 def say(client, place, **typed):
-    """The page that comes after a form, when nobody has to wait any more."""
-    answer = client.post(place, data={"token": token_of(client), **typed})
+    """The page that comes after a form."""
+    return in_the_end(client, client.post(place, data={"token": token_of(client), **typed}))
+
+
+def in_the_end(client, answer):
+    """The page that comes when nobody has to wait any more."""
     end = time.monotonic() + 240
     while "data-progress" in answer.text and time.monotonic() < end:
         answer = client.get(str(answer.url))
@@ -56,7 +60,7 @@ def place(client):
 
 
 def test_what_was_read(client, place):
-    shown = text_of(client.get(f"{place}/columns"))
+    shown = text_of(in_the_end(client, client.get(f"{place}/columns")))
     assert "2 arms, 2,000 rounds in 2 batches of 1,000; rewards are 0/1" in shown
     assert "variant (guessed)" in shown
     assert "conversions (guessed)" in shown
