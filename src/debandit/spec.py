@@ -30,8 +30,11 @@ class Parsed(NamedTuple):
 def parse(text: str) -> Parsed | None:
     """Split `name(key=value, ...)` into the name and its options; None if it is not of that form."""
     try:
-        return _parsed(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError):  # TypeError: a set of lists
+        tree = ast.parse(text.strip(), mode="eval")
+        if any(isinstance(node, ast.Set) for node in ast.walk(tree)):
+            return None  # it would forget the order of what is in it, and what is there twice
+        return _parsed(tree.body)
+    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError):  # TypeError: a key that is a list
         return None
 
 

@@ -48,6 +48,16 @@ def test_nothing_is_evaluated(text):
         as_policy(text)
 
 
+@pytest.mark.parametrize("samples", ["{1, 1, 0}", "[[1, 2], {3, 3, 1}]", "[[1, 2], [{1}]]"])
+def test_sets_are_refused(samples):
+    """They would lose a reward that is there twice, and weights or sizes their order."""
+    for text in (f"empirical({samples})", f"empirical(samples={samples})", f"multiplier({samples})"):
+        with pytest.raises(db.InputError, match="cannot read"):
+            as_world(text)
+    with pytest.raises(db.InputError, match="cannot read"):
+        as_policy("fixed_weights(weights={3, 1})")
+
+
 literals = st.one_of(
     st.integers(), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=3), st.booleans()
 )
