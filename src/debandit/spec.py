@@ -44,6 +44,8 @@ def _parsed(node: ast.expr) -> Parsed:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         raise ValueError("neither a name nor a name with options")
     options, bare = {_name_of(key): _literal(key.value) for key in node.keywords}, list(node.args)
+    if len(options) < len(node.keywords):
+        raise ValueError("an option twice")
     if bare and isinstance(bare[0], (ast.Name, ast.Call)):
         options = {INNER: _parsed(bare.pop(0)), **options}
     if len(bare) > 1:

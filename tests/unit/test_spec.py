@@ -30,6 +30,8 @@ def test_names_numbers_words_and_lists():
         "ucb(",
         "ucb(1, 2)",
         "ucb(1, 2, c=1)",
+        "ucb(c=1, c=2)",
+        "batched(ucb(c=2, c=2), size=5)",
         "batched(ucb, 5, 6)",
         "batched(5, ucb)",
         "ucb(**x)",
