@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from debandit.errors import InputError
+from debandit.errors import InputError, quoted
 
 _LONGEST_NAME = 255  # bytes, on nearly all file systems
+_BEGINNINGS = {"--json": b"{", "--report": b"<", "--output": b"<"}  # of what is written with these options
 
 
 def check_target(path: str | Path) -> Path:
@@ -40,7 +41,19 @@ def check_targets(targets: Mapping[str, str | Path | None], read: Iterable[str |
         target = check_target(path)
         if target in taken:
             raise InputError(taken[target], where=option, remedy="Name another file.")
+        if _is_of_others(target, _BEGINNINGS.get(option, b"")):
+            what = f"{quoted(str(path))} exists and is something else, which would be lost"
+            raise InputError(what, where=option, remedy="Name another file, or remove it first.")
         taken[target] = f"{option} names the same file"
+
+
+def _is_of_others(target: Path, beginning: bytes) -> bool:
+    """Whether there is a file that begins otherwise than what an option writes: a table, say."""
+    try:
+        with target.open("rb") as file:
+            return not (file.read(1) or beginning).startswith(beginning)
+    except OSError:
+        return False
 
 
 def json_text(document: dict[str, Any]) -> str:

@@ -303,6 +303,9 @@ def _planned(
     policy: Policy, world: World, horizon: int, control: int, count: int, options: dict[str, Any], progress: Any
 ) -> Plan:
     seed, threads = options["seed"], options["threads"]
+    if (most := policy.planned(horizon)) > horizon:
+        what = f"the rule may go on for {most:,} rounds, and the plan is for {horizon:,}"
+        raise InputError(what, where="horizon", remedy=f"Plan all {most:,} rounds; it ends sooner where it decides so.")
     many = simulate(policy, world, horizon=horizon, runs=MANY, seed=seed, threads=threads)
     some = simulate(policy, world, horizon=horizon, runs=count, seed=seed, threads=threads, paths=True)
     results = []

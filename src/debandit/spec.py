@@ -30,8 +30,11 @@ class Parsed(NamedTuple):
 def parse(text: str) -> Parsed | None:
     """Split `name(key=value, ...)` into the name and its options; None if it is not of that form."""
     try:
-        return _parsed(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError):  # TypeError: a set of lists
+        tree = ast.parse(text.strip(), mode="eval")
+        if any(isinstance(node, ast.Set) for node in ast.walk(tree)):
+            return None  # it would forget the order of what is in it, and what is there twice
+        return _parsed(tree.body)
+    except (SyntaxError, TypeError, ValueError, MemoryError, RecursionError):  # TypeError: a key that is a list
         return None
 
 
@@ -41,6 +44,8 @@ def _parsed(node: ast.expr) -> Parsed:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         raise ValueError("neither a name nor a name with options")
     options, bare = {_name_of(key): _literal(key.value) for key in node.keywords}, list(node.args)
+    if len(options) < len(node.keywords):
+        raise ValueError("an option twice")
     if bare and isinstance(bare[0], (ast.Name, ast.Call)):
         options = {INNER: _parsed(bare.pop(0)), **options}
     if len(bare) > 1:

@@ -98,6 +98,22 @@ def test_a_directory_that_others_can_write_to_is_not_used(tmp_path, monkeypatch)
     assert contents(tmp_path) == {}
 
 
+def test_nor_is_one_that_others_can_replace(tmp_path, monkeypatch):
+    """Who can write to a folder above can rename the cache, and put another in its place. A sticky one forbids that."""
+    shared = tmp_path / "shared"
+    for mode, used in ((0o755, True), (0o777, False), (0o1777, True)):
+        (shared / "own").mkdir(parents=True, mode=0o700)
+        shared.chmod(mode)
+        for place in (shared / "own" / "cache", shared / "link"):
+            monkeypatch.setenv("DEBANDIT_CACHE_DIR", str(place))
+            if used:
+                assert kept_directory.__wrapped__() is not None
+                continue
+            with pytest.warns(CacheWarning, match=f"others can write to {shared}"):
+                assert kept_directory.__wrapped__() is None
+        shutil.rmtree(shared)
+
+
 def test_a_new_directory_is_private_whatever_files_usually_are(tmp_path, monkeypatch):
     """Where groups may write to new files, as on many systems, the cache was refused as soon as it was made."""
     monkeypatch.setenv("DEBANDIT_CACHE_DIR", str(tmp_path / "some" / "cache"))

@@ -308,6 +308,23 @@ def test_a_study_follows_no_links(tmp_path, name):
     assert (tmp_path / "important").read_text() == "mine"
 
 
+@pytest.mark.parametrize("option", ["--json", "--report"])
+def test_a_result_replaces_no_table(plain, option):
+    """A slip of the fingers must not cost another log; a result of the same kind is replaced, as always."""
+    (plain / "other.csv").write_text(PLAIN)
+    (plain / "link").symlink_to("other.csv")
+    for name in ("other.csv", "link"):
+        arguments = ("debias", "log.csv", "--policy", "uniform", "--runs", 20, option, name)
+        assert "exists and is something else" in refused(plain, *arguments)
+    (plain / "result.json").write_text("")
+    for _ in range(2):
+        assert run(plain, *arguments[:-1], "result.json")[0] == 0
+    (plain / "result.json").unlink()
+    run(plain, *arguments[:-2], "--json", "result.json")
+    assert "exists and is something else" in refused(plain, "report", "result.json", "-o", "other.csv")
+    assert (plain / "other.csv").read_text() == PLAIN
+
+
 def test_a_study_that_was_stopped_goes_on_in_its_directory(tmp_path):
     """Also if it was stopped between the writing of two files."""
     (tmp_path / "my.toml").write_text(STUDY.format(policy="ucb"))

@@ -168,3 +168,13 @@ def test_a_rule_must_not_end_the_program(folder, place, arguments):
     assert (done.returncode, done.stdout) == (2, "")
     assert "SystemExit" in done.stderr or "must not call sys.exit()" in done.stderr
     assert main(["check", str(folder / "log.csv"), "--policy", f"{folder / place}.py:Mine"]) == 2
+
+
+@pytest.mark.parametrize("place", ["at_import", "in_choose"])
+def test_whatever_a_rule_raises_is_told_in_a_line(folder, place):
+    """Also what is no error of the usual kind."""
+    places = dict.fromkeys(("at_import", "in_choose", "at_start"), "pass") | {place: "raise GeneratorExit"}
+    (folder / "odd.py").write_text(EXITING.format(**places))
+    done = commands.run("check", "log.csv", "--policy", "odd.py:Mine", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "(GeneratorExit: )" in done.stderr

@@ -73,3 +73,12 @@ def test_what_is_refused():
 def test_an_outcome_needs_two_experiments():
     assert np.isnan(Outcome.of(np.array([np.nan, 1.0]))).all()
     assert Outcome.of(np.array([1.0, 3.0, np.nan])) == (2.0, 1.0)
+
+
+def test_a_plan_is_for_all_rounds_of_a_rule_that_stops():
+    """Else its experiments would be refused one by one, as logs that ended for no reason."""
+    rule = "stop_when(batched(thompson, size=20), share=0.95, most=120)"
+    with pytest.raises(
+        db.InputError, match=r"horizon: the rule may go on for 120 rounds, and the plan is for 60\n  Plan"
+    ):
+        db.plan(rule, "normal(means=[1, 2], sds=[1, 1])", horizon=60, experiments=2)

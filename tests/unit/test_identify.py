@@ -245,3 +245,20 @@ def test_no_rule_fits_a_log_of_batches():
     assert "Were the arms chosen in batches" in flat(str(found))
     plain = db.simulate("beta_thompson", arms, horizon=2000, runs=1, seed=3, paths=True)
     assert db.identify(plain.log(0)).verdict != "none fits"  # the control
+
+
+def test_of_a_log_with_many_rounds_and_arms_only_the_beginning_is_looked_at(monkeypatch):
+    """And rules whose work grows with the square of the arms are not tried; both are said."""
+    log = db.simulate("ucb", db.worlds.Normal([1, 1.5, 2], [1, 1, 1]), horizon=300, runs=1, seed=1, paths=True).log(0)
+    monkeypatch.setattr("debandit.identification.LOOKED_AT", 450)
+    monkeypatch.setattr("debandit.identification.families.MOST_PAIRS", 150 * 9 - 1)
+    found = identify(log)
+    begins = identify(db.ExperimentLog(log.rounds.arms[:150], log.rounds.rewards[:150], labels=[0, 1, 2]))
+    assert found.candidates == begins.candidates
+    assert (found.horizon, found.looked_at, found.left_out) == (300, 150, ("top_two_thompson",))
+    assert "top_two_thompson" not in {each.policy.name for each in found.candidates}
+    words = flat(str(found))
+    assert "3 arms, 300 rounds, of which the first 150 were looked at" in words
+    assert "Not tried, because it would take long with so many arms: top_two_thompson." in words
+    monkeypatch.setattr("debandit.identification.families.MOST_PAIRS", 150 * 9)
+    assert "top_two_thompson" in {each.policy.name for each in identify(log).candidates}

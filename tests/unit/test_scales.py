@@ -58,6 +58,14 @@ POLICIES = {
     "commits": db.CommitWhen(db.Batched(db.ThompsonSampling(), size=20), share=0.97),
     "stops": db.StopWhen(db.Batched(db.ThompsonSampling(), size=20), value_remaining=0.1, most=120),
     "delayed": db.Delayed(db.ThompsonSampling(), rounds=7),
+    "late-batches": db.Delayed(db.Batched(db.ThompsonSampling(), size=10), batches=2),
+    "quota": db.Quota(db.Batched(db.ThompsonSampling(), size=30)),
+    "drop": db.Drop(db.Batched(db.ThompsonSampling(), size=30), below=0.02),
+    "clip": db.Floor(db.ThompsonSampling(), 0.05, how="clip"),
+    "gate": db.Gate(db.Batched(db.GaussianThompson(), size=10), pulls=8),
+    "warm-up": db.WarmUp(db.UCB(), pulls=5),
+    "draws": db.ThompsonSampling(draws=50),
+    "power": db.Tempered(db.Softmax(0.2), how="power", power=0.5),
 }
 WORLDS = {
     "normal": lambda u: db.worlds.Normal(np.array([1.0, 1.5, 1.2]) * u, np.array([1.0, 0.5, 2.0]) * u),

@@ -30,6 +30,8 @@ def test_names_numbers_words_and_lists():
         "ucb(",
         "ucb(1, 2)",
         "ucb(1, 2, c=1)",
+        "ucb(c=1, c=2)",
+        "batched(ucb(c=2, c=2), size=5)",
         "batched(ucb, 5, 6)",
         "batched(5, ucb)",
         "ucb(**x)",
@@ -46,6 +48,16 @@ def test_names_numbers_words_and_lists():
 def test_nothing_is_evaluated(text):
     with pytest.raises(db.InputError, match=r"cannot read|there is no rule"):
         as_policy(text)
+
+
+@pytest.mark.parametrize("samples", ["{1, 1, 0}", "[[1, 2], {3, 3, 1}]", "[[1, 2], [{1}]]"])
+def test_sets_are_refused(samples):
+    """They would lose a reward that is there twice, and weights or sizes their order."""
+    for text in (f"empirical({samples})", f"empirical(samples={samples})", f"multiplier({samples})"):
+        with pytest.raises(db.InputError, match="cannot read"):
+            as_world(text)
+    with pytest.raises(db.InputError, match="cannot read"):
+        as_policy("fixed_weights(weights={3, 1})")
 
 
 literals = st.one_of(

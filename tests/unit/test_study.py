@@ -417,7 +417,19 @@ def test_lines_of_others_are_not_believed(tmp_path):
         (("series", method, quantity, 0), [300, "1", 2.0, [], []]),
         (("series", method, quantity, 0), [300, math.nan, 2.0, [], []]),
         (("series", method, quantity, 0), [300, 1.0, 2.0, [1.5], [1]]),
+        (("series", method, quantity, 0), [300, math.inf, 2.0, [], []]),
+        (("series", method, quantity, 0), [300, 1.0, -2.0, [], []]),
+        (("series", method, quantity, 0), [301, 1.0, 2.0, [], []]),
+        (("series", method, quantity, 0), [-1, 1.0, 2.0, [], []]),
+        (("series", method, quantity, 0), [2**70, 1.0, 2.0, [], []]),
+        (("series", method, "squared_error", 0), [300, -1.0, 2.0, [1], [300]]),
+        (("series", method, "squared_error", 0), [300, 1.0, 2.0, [], []]),
+        (("series", method, "squared_error", 0), [300, 1.0, 2.0, [1, 2], [300]]),
+        (("series", method, "squared_error", 0), [300, 1.0, 2.0, [2, 1], [150, 150]]),
+        (("series", method), {"error": document["series"][method]["error"]}),
+        (("series", method), {}),
         (("histograms",), {"naive": [["a"]]}),
+        (("histograms",), {"naive": [[1, 2], [3, 4]]}),
     ):
         changed = json.loads(text)
         part = changed

@@ -39,6 +39,7 @@ def kept_directory() -> Path | None:
     try:
         folder = cache_directory() / "kernels" / _version()
         folder.parents[1].parent.mkdir(parents=True, exist_ok=True)
+        _check_way(folder.parents[1].resolve())
         for each in (folder.parents[1], folder.parent, folder):  # each for us alone, whatever others may be by default
             each.mkdir(mode=0o700, exist_ok=True)
             _check_private(each)
@@ -64,6 +65,14 @@ def _check_private(folder: Path) -> None:
             raise PermissionError(f"others can write to {folder}")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} is not writable")
+
+
+def _check_way(folder: Path) -> None:
+    """Not everybody may be able to put another folder in the place of this one, or of one above it."""
+    for above in folder.parents if hasattr(os, "getuid") else ():
+        mode = above.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:  # as in /tmp, where nobody renames what others have
+            raise PermissionError(f"others can write to {above}")
 
 
 def _remove_doubtful(folder: Path) -> None:

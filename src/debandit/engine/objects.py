@@ -186,7 +186,9 @@ def follow(make: Make, arm_count: int, seed: int, known: Sequence[int], play: Pl
             rounds.append((arm, reward))
     except (DebanditError, _Stopped):
         raise
-    except (Exception, SystemExit) as error:  # of the user's code
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of the user's code, which may end the program or worse
         reason = f"{type(error).__name__}: {shorten(str(error), 200)}"
         raise InputError(f"the rule failed in {run}round {at + 1} ({reason})", where="policy") from error
     return chosen

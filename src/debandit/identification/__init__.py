@@ -16,11 +16,14 @@ from debandit.identification.record import Record
 from debandit.identification.search import best_fits
 from debandit.log import ExperimentLog
 
-MOST_NUMBERS = 2**24  # rounds times arms: what was known of every arm before every round is kept
+MOST_NUMBERS = 2**24  # rounds times arms: of more the beginning would say little
+LOOKED_AT = 2**19  # rounds times arms: a rule needs a microsecond or so for each, and hundreds are tried
 
 
 def identify(log: ExperimentLog) -> Identified:
     """Rank the built-in rules by how well they explain the choices of a log; their options are estimated.
+
+    Of a log with many rounds and arms only the beginning is looked at.
 
     Parameters
     ----------
@@ -53,10 +56,17 @@ def identify(log: ExperimentLog) -> Identified:
             where="log",
             remedy=f"Rounds times arms may be {MOST_NUMBERS:,}. Try the first rounds of the log.",
         )
-    record = Record(log.rounds.arms, log.rounds.rewards, len(log.labels))
+    record = Record(log.rounds.arms, log.rounds.rewards, len(log.labels)).first(LOOKED_AT // len(log.labels))
+    families = [family for family in FAMILIES if family.competes(record, log.binary)]
     with np.errstate(all="ignore"):  # some options make no sense for some logs
-        fits = best_fits([family for family in FAMILIES if family.competes(record, log.binary)], record)
-    found = ranked(fits, horizon=log.horizon, arm_count=len(log.labels))
+        fits = best_fits([family for family in families if not family.takes_long(record)], record)
+    found = ranked(
+        fits,
+        horizon=log.horizon,
+        arm_count=len(log.labels),
+        looked_at=record.horizon,
+        left_out=[family.name for family in families if family.takes_long(record)],
+    )
     return replace(found, p_value=p_of_choices(log, found.policy))
 
 

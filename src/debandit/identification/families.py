@@ -61,6 +61,7 @@ class Family:
     odds: float = 1.0  # how likely beforehand, relative to the rules of textbooks
     arm_count: int | None = None  # if the rule is for this many arms only
     binary: bool = False  # competes for 0/1 rewards only, although it runs with others
+    pairwise: bool = False  # the work grows with the square of the arms
 
     @property
     def rule(self) -> type[Policy]:
@@ -71,7 +72,12 @@ class Family:
         """Whether the rule is one for such logs."""
         return (binary or not (self.binary or self.rule.binary_rewards)) and self.arm_count in (None, record.arm_count)
 
+    def takes_long(self, record: Record) -> bool:
+        """Whether it would take more than a minute or so."""
+        return self.pairwise and record.horizon * record.arm_count**2 > MOST_PAIRS
 
+
+MOST_PAIRS = 2**22  # rounds times the square of the arms
 RARE = 1 / 20
 _NOISE = {"noise_sd": in_sds(0.1, 10, 13)}
 
@@ -95,7 +101,7 @@ FAMILIES = (
     Family("kl_ucb", {"c": positive(0.5, 4, 4)}, odds=RARE),
     Family("successive_elimination", {"sd": in_sds(0.03, 3, 40)}, odds=RARE),
     Family("gaussian_thompson", odds=RARE),
-    Family("top_two_thompson", {**_NOISE, "leader": share(-1, 3, 4)}, odds=RARE),
+    Family("top_two_thompson", {**_NOISE, "leader": share(-1, 3, 4)}, odds=RARE, pairwise=True),
     Family("ts_postdiff", {"c": positive(0.02, 0.5, 5)}, odds=RARE, arm_count=2),
     Family("play_the_winner", {"added": positive(0.03, 30, 6)}, odds=RARE),
     Family("exp3", {"gamma": share(-4, 1, 6)}, odds=RARE / 2),

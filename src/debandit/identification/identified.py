@@ -65,12 +65,18 @@ class Identified(Printed):
         Rounds and arms of the log.
     p_value : float
         Of the choices under the best rule; 1 if that has no randomness.
+    looked_at : int
+        How many rounds the rules were tried on: all, or the first ones where there are many rounds and arms.
+    left_out : tuple of str
+        Rules that were not tried, because that would take long with so many arms.
     """
 
     candidates: tuple[Candidate, ...]
     horizon: int
     arm_count: int
     p_value: float = 1.0
+    looked_at: int = 0
+    left_out: tuple[str, ...] = ()
 
     @property
     def policy(self) -> Policy:
@@ -120,7 +126,10 @@ class Identified(Printed):
 
     def parts(self) -> list[Part]:
         """The pieces of what is printed."""
-        size = f"{self.arm_count} arms, {self.horizon:,} rounds; the rules by how well they explain the choices:"
+        rounds = f"{self.horizon:,} rounds"
+        if self.looked_at < self.horizon:
+            rounds += f", of which the first {self.looked_at:,} were looked at"
+        size = f"{self.arm_count:,} arms, {rounds}; the rules by how well they explain the choices:"
         verdict, *more = self._words()
         return [
             Part("verdict", verdict, strong=True),
@@ -138,6 +147,8 @@ class Identified(Printed):
             "p_value": self.p_value,
             "arm_count": self.arm_count,
             "horizon": self.horizon,
+            "looked_at": self.looked_at,
+            "left_out": [*self.left_out],
             "twins": [*map(str, self.twins)],
             "as_good": [*map(str, self.as_good)],
             "rules": [row | {"policy": str(c.policy)} for row, c in zip(self.rows(), self.candidates, strict=True)],
@@ -161,8 +172,9 @@ class Identified(Printed):
             lines.append(f"{best.note[0].upper()}{best.note[1:]}.")
         if best.impossible:
             lines.append(
-                f"But {best.policy.name} never chooses the arm of {best.impossible} of the {self.horizon:,} rounds: it "
-                f"agrees with {1 - best.impossible / self.horizon:.1%}. Are rounds missing, or was it not followed?"
+                f"But {best.policy.name} never chooses the arm of {best.impossible} of the {self.looked_at:,} rounds: "
+                f"it agrees with {1 - best.impossible / self.looked_at:.1%}. Are rounds missing, or was it not "
+                "followed?"
             )
         if self.twins:
             lines.append(
@@ -174,6 +186,8 @@ class Identified(Printed):
                 f"The choices look as likely under {listed(list(map(brief, self.as_good)))}: only that such rules are "
                 "rarer, or fit many other logs as well, speaks against them."
             )
+        if self.left_out:
+            lines.append(f"Not tried, because it would take long with so many arms: {listed([*self.left_out])}.")
         return lines
 
 
@@ -185,7 +199,9 @@ _VERDICTS = {
 }
 
 
-def ranked(fits: Sequence[Scored], *, horizon: int, arm_count: int) -> Identified:
+def ranked(
+    fits: Sequence[Scored], *, horizon: int, arm_count: int, looked_at: int | None = None, left_out: Sequence[str] = ()
+) -> Identified:
     """Weights are posterior probabilities, because a score is the logarithm of prior odds times evidence."""
     order = sorted(fits, key=lambda fit: -fit.score)
     scores = np.array([fit.score for fit in order])
@@ -195,7 +211,8 @@ def ranked(fits: Sequence[Scored], *, horizon: int, arm_count: int) -> Identifie
         Candidate(fit.policy, fit.log_likelihood, fit.impossible, float(weight), fit.note)
         for fit, weight in zip(order, weights, strict=True)
     )
-    return Identified(candidates, horizon, arm_count)
+    looked_at = horizon if looked_at is None else looked_at
+    return Identified(candidates, horizon, arm_count, looked_at=looked_at, left_out=tuple(left_out))
 
 
 def brief(policy: Policy) -> str:

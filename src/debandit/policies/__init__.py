@@ -144,7 +144,9 @@ def _rules_of(file: str, where: str) -> dict[str, type[Policy]]:
         module = import_file(file)
     except FileNotFoundError:
         raise InputError("there is no such file", where=f"{where}, {file}") from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of the user's code, which may end the program or worse
         what = f"cannot run the file ({type(error).__name__}: {shorten(str(error), 200)})"
         raise InputError(what, where=f"{where}, {file}") from error
     return {

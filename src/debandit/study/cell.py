@@ -20,11 +20,10 @@ from debandit.study.methods import LIMITS, WEIGHTED, WITHOUT_RUNS, measure
 from debandit.study.placed import QUOTED, by_place
 from debandit.study.printed import is_printed, measure_printed
 from debandit.study.rivals import DIFFERENCES, truths_of
-from debandit.study.summary import Series, Summary
+from debandit.study.summary import WITH_QUANTILES, Series, Summary
 from debandit.version import __version__
 from debandit.worlds import Bernoulli, Drifting, World
 
-WITH_QUANTILES = ("squared_error", "ratio")
 FORMAT = 2  # of the kept results
 HORIZON = "horizon"
 _SLOW, _DRAWN = 200, 10  # a round of Python objects, or one drawn from chances, as a multiple of a compiled one

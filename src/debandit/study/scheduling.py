@@ -76,7 +76,9 @@ class CellRun:
         """Add up in the order of the chunks, in whatever order they were finished."""
         while not self.finished and (place := self._place(self._folded)) in self._journal:
             done = self._journal.read(place)
-            if not done.suits(place[1], self.cell.methods, self.cell.world.arm_count):
+            bins = 0 if self.cell.histogram is None else self.cell.histogram.bins
+            kind = self.cell.methods, self.cell.world.arm_count, bins
+            if not done.suits(place[1], *kind) or not (self.total is None or done.has_all_of(self.total)):
                 raise self._journal.not_ours()
             self.total = done if self.total is None else self.total + done
             self._folded += 1

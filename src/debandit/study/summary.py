@@ -8,6 +8,7 @@ import numpy as np
 
 from debandit.engine.data import Floats, Ints
 
+WITH_QUANTILES = ("squared_error", "ratio")
 _SHIFT = 52 - 8  # 256 buckets for each power of two: 0.3 to 0.4 % wide
 
 
@@ -82,6 +83,20 @@ class Series(NamedTuple):
         n, center, deviations, buckets, counts = data
         return cls(int(n), float(center), float(deviations), np.array(buckets, np.int64), np.array(counts, np.int64))
 
+    def may_be(self, quantity: str, most: int) -> bool:
+        """Whether it may be that of a quantity, of at most so many values."""
+        quantiles = self.n if quantity in WITH_QUANTILES else 0
+        return (
+            0 <= self.n <= most
+            and math.isfinite(self.center)
+            and self.deviations >= 0
+            and (self.center >= 0 or not quantity.startswith("squared_error"))
+            and self.buckets.ndim == 1
+            and self.buckets.shape == self.counts.shape
+            and bool((np.diff(self.buckets) > 0).all() and (self.counts > 0).all())
+            and int(self.counts.sum()) == quantiles
+        )
+
 
 class Summary(NamedTuple):
     """Sums over one or many chunks: {method: {quantity: a series for each arm}} and {method: counts (arms, bins)}."""
@@ -115,15 +130,36 @@ class Summary(NamedTuple):
         }
         histograms = {method: np.array(counts, np.int64) for method, counts in data["histograms"].items()}
         found = cls(int(data["experiments"]), series, histograms)
-        numbers = [value for qs in series.values() for arms in qs.values() for s in arms for value in s[:3]]
-        if found.to_json() != data or any(map(math.isnan, numbers)):
+        if found.to_json() != data:
             raise ValueError("not a summary")
         return found
 
-    def suits(self, experiments: int, methods: Iterable[str], arm_count: int) -> bool:
-        """Whether it may be that of so many experiments, with these methods and arms."""
-        arms = [len(arms) for quantities in self.series.values() for arms in quantities.values()]
-        return self.experiments == experiments and set(self.series) == set(methods) and set(arms) <= {arm_count}
+    def suits(self, experiments: int, methods: Iterable[str], arm_count: int, bins: int) -> bool:
+        """Whether it may be that of so many experiments, with these methods, arms and bins of histograms."""
+        quantities = [quantity for quantities in self.series.values() for quantity in quantities.items()]
+        drawn = {method for method, quantities in self.series.items() if bins and "error" in quantities}
+        return (
+            self.experiments == experiments
+            and set(self.series) == set(methods)
+            and set(self.histograms) == drawn
+            and all(len(arms) == arm_count for _, arms in quantities)
+            and all(arm.may_be(name, experiments) for name, arms in quantities for arm in arms)
+            and all(_are_together(names) for names in self.series.values())
+            and all(counts.shape == (arm_count, bins) for counts in self.histograms.values())
+            and all(((counts >= 0) & (counts <= experiments)).all() for counts in self.histograms.values())
+        )
+
+    def has_all_of(self, other: "Summary") -> bool:
+        """Whether it has the same quantities, so that both can be added up."""
+        return all(self.series[method].keys() == names.keys() for method, names in other.series.items())
+
+
+def _are_together(quantities: Iterable[str]) -> bool:
+    """Whether what one cannot be without is there, too."""
+    names = set(quantities)
+    errors = {name for name in names if name.partition("@")[0] in ("error", "squared_error")}
+    both = errors == {f"{square}{name.removeprefix('squared_')}" for name in errors for square in ("", "squared_")}
+    return bool(names) and both and ("covered" in names) == ("limits_width" in names)
 
 
 def _bucket(values: Floats) -> Ints:
