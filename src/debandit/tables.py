@@ -24,7 +24,7 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    role: str  # text, mark (* if there is something), count, number, share, score, interval, percent, percents
+    role: str  # text, mark (* if there is something), count, average, number, share, score, interval, percent, percents
 
 
 class Table(NamedTuple):
@@ -243,6 +243,8 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return "–"
     if role == "count":
         return f"{value:,.0f}"
+    if role == "average":
+        return f"{value:,.1f}"
     if role == "score":
         return f"{value:.1f}"
     if role == "share":
