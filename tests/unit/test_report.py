@@ -152,7 +152,7 @@ def test_what_is_said_of_assumptions(result):
     others = [Assumption("none", result.naive), Assumption("another", moved, noise)]
     said, *parts = assumption_parts(result, others)
     assert "looks best whatever is assumed" in said.content
-    assert f"no number by more than 0.50 ({HOSTILE}), of which the simulation leaves ± 0.02 open" in said.content
+    assert f"no number by more than 0.50 ({HOSTILE}, with a Monte-Carlo error of 0.02)" in said.content
     arms, assumptions = (part.content.rows for part in parts if part.kind == "table")
     assert [row["moved"] for row in arms] == [(value, value) for value in moved]
     assert [row["move"] for row in assumptions][1] == pytest.approx(-0.5)
