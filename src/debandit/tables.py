@@ -136,9 +136,10 @@ def _html_table(table: Table, caption: str) -> str:
     """What is text stands to the left, and a wide table has a bar of its own to move it, which the keyboard reaches."""
     texts = [column.role in ("text", "mark") for column in table.columns]
     titles = (_in_page(column.title) for column in table.columns)
+    sides = [' class="text"' if text else "" for text in texts]
     head = "".join(
-        f'<th scope="col" class="{"text" if text else "number"}">{title}</th>' if title else "<td></td>"
-        for text, title in zip(texts, titles, strict=True)
+        f'<th scope="col"{side}>{title}</th>' if title else "<td></td>"
+        for side, title in zip(sides, titles, strict=True)
     )
     rows = []
     for first, *others in table.cells:
