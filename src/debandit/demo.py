@@ -32,14 +32,15 @@ def tell(seed: int, threads: int | None) -> None:
     shares = " and ".join(f"{n} got drug {label}" for label, n in zip(log.labels, log.pulls, strict=True))
     click.echo(
         f"A trial of {log.horizon} patients and two drugs, allocated by the rule UCB: {shares}.\n"
-        "The rule looked at the responses, so the sample means are biased, most of all the one of the drug that it\n"
-        "gave up on. debandit runs the rule again in worlds built from the trial and takes off the bias seen there.\n"
+        "The rule looked at the responses, so the sample means are biased, most of all that of the drug\n"
+        "that it gave up on. debandit runs the rule again in worlds built from the trial, and takes off\n"
+        "the bias that it sees there.\n"
     )
     click.echo(f"{debias(log, policy, seed=seed, threads=threads)}\n")
     click.echo(
-        "This trial was simulated: drug A has the true mean 1.5, drug B 1.0. It was picked out of 400 because it is a\n"
-        "typical one, with means close to what they are on average, so it proves nothing. Here is the average over\n"
-        f"{TRIALS:,} trials that nobody picked, each corrected without knowing the truth:\n"
+        "This trial was simulated: drug A has the true mean 1.5, drug B 1.0. It was picked out of 400\n"
+        "because its means are close to what they are on average, so it proves nothing. Here is the average\n"
+        f"over {TRIALS:,} trials that nobody picked, each corrected without knowing the truth:\n"
     )
     click.echo(_averages(policy, log.labels, seed, threads))
     click.echo(
@@ -68,7 +69,7 @@ def _averages(policy: UCB, labels: tuple[str, ...], seed: int, threads: int | No
     columns = [
         Column("arm", "drug", "text"),
         Column("truth", "true mean", "number"),
-        Column("naive", "naive, average", "number"),
+        Column("naive", "raw, average", "number"),
         Column("naive_se", "± s.e.", "number"),
         Column("corrected", "corrected, average", "number"),
         Column("corrected_se", "± s.e.", "number"),

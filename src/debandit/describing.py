@@ -144,9 +144,10 @@ class Description(Printed):
         numbers = [rule for rule in RULES.values() if rule.binary_rewards and not self.log.binary]
         arms = [rule for rule in RULES.values() if rule.two_arms and len(self.log.labels) != 2 and rule not in numbers]
         needs = ((len(numbers), "0/1 rewards"), (len(arms), "two arms"))
-        left = " and ".join(f"{count} that need{'s' * (count == 1)} {what}" for count, what in needs if count)
-        suit = f"all {len(RULES)} rules suit{' but ' * bool(left)}{left}"
-        return f"world {world.name}: {why}; interval {chosen_interval(self.log)[0]}; {suit}"
+        left = " and ".join(f"{count} need{'s' * (count == 1)} {what}" for count, what in needs if count)
+        suiting = len(RULES) - len(numbers) - len(arms)
+        suit = f"{suiting} of the {len(RULES)} rules suit; {left}" if left else f"all {len(RULES)} rules suit"
+        return f"debias will use the world {world.name} ({why}) and the interval {chosen_interval(self.log)[0]}; {suit}"
 
     def batches(self) -> str:
         """A table of users and shares batch by batch, of many batches the first and the last ones."""

@@ -158,7 +158,9 @@ class Plan(Printed):
         yield f"It has the highest mean in the end in {100 * self.winner.value:.0f} of 100 experiments."
         worst = max(range(len(self.raw_bias)), key=lambda k: abs(self.raw_bias[k].value))
         raw, quoted = self.raw_bias[worst].value, self.quoted_bias[worst].value
-        yield f"The raw mean of arm {worst + 1} is off by {raw:+.2g} on average, the quoted one by {quoted:+.2g}."
+        digits = decimals_for([0.1 * np.nanmax(np.abs([raw, quoted]))])
+        off = f"off by {raw:+.{digits}f} on average, the quoted one by {quoted:+.{digits}f}"
+        yield f"The raw mean of arm {worst + 1} is {off}."
         if np.isfinite(self.power.value):
             gap = self.world.means[self.compared] - self.world.means[self.control]
             found = f"found (p < {ALPHA:g}) in {100 * self.power.value:.0f} of 100 experiments."

@@ -130,7 +130,7 @@ def _inside(maker: Callable[..., Any]) -> str:
 
 def listing(makers: Mapping[str, Callable[..., Any]]) -> str:
     """One line for each of them."""
-    return "\n".join(f"    {usage(name, maker)}" for name, maker in makers.items())
+    return "\n".join(f"  {usage(name, maker)}" for name, maker in makers.items())
 
 
 def _name_of(key: ast.keyword) -> str:

@@ -15,6 +15,7 @@ Row = Mapping[str, Any]
 WIDTH, NARROW = 100, 80  # of sentences, and of tables that can do without some columns
 _LEAST_ROOM = 20  # characters of a column of texts that is folded
 _LONGEST = 200  # characters of a text; nobody reads on
+_LONGEST_WORD = 14  # characters of a word that stays whole, also on a phone
 _HEADINGS = {"section": "## ", "heading": "### "}  # in Markdown
 
 
@@ -23,7 +24,7 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    role: str  # text, mark (* if there is something), count, number, share, score, interval, percent, percents
+    role: str  # text, mark (* if there is something), count, average, number, share, score, interval, percent, percents
 
 
 class Table(NamedTuple):
@@ -133,20 +134,30 @@ def _in_page(text: str) -> str:
 
 def _html_table(table: Table, caption: str) -> str:
     """What is text stands to the left, and a wide table has a bar of its own to move it, which the keyboard reaches."""
-    sides = [' class="text"' if column.role in ("text", "mark") else "" for column in table.columns]
+    texts = [column.role in ("text", "mark") for column in table.columns]
     titles = (_in_page(column.title) for column in table.columns)
+    sides = [' class="text"' if text else "" for text in texts]
     head = "".join(
         f'<th scope="col"{side}>{title}</th>' if title else "<td></td>"
         for side, title in zip(sides, titles, strict=True)
     )
     rows = []
     for first, *others in table.cells:
-        cells = (f"<td{side}>{_in_page(cell)}</td>" for side, cell in zip(sides[1:], others, strict=True))
-        rows.append(f'<tr><th scope="row" class="text">{_in_page(first)}</th>{"".join(cells)}</tr>')
+        cells = (_html_cell(cell, text=text) for cell, text in zip(others, texts[1:], strict=True))
+        rows.append(f'<tr><th scope="row" class="{_class_of(first)}">{_in_page(first)}</th>{"".join(cells)}</tr>')
     body = f"<thead><tr>{head}</tr></thead>\n<tbody>{''.join(rows)}</tbody>"
     titled = f"<caption>{_in_page(caption)}</caption>{body}" if caption else body
     name = html.escape(printable(caption) or ", ".join(column.title for column in table.columns if column.title))
     return f'<div class="scroll" tabindex="0" role="group" aria-label="Table: {name}"><table>{titled}</table></div>'
+
+
+def _html_cell(cell: str, *, text: bool) -> str:
+    return f'<td class="{_class_of(cell)}">{_in_page(cell)}</td>' if text else f"<td>{_in_page(cell)}</td>"
+
+
+def _class_of(text: str) -> str:
+    """Only words that are too long for a phone may break within a line of letters."""
+    return "text long" if max(map(len, text.split()), default=0) > _LONGEST_WORD else "text"
 
 
 class Printed:
@@ -233,6 +244,8 @@ def _cell(value: Any, role: str, decimals: int) -> str:
         return "–"
     if role == "count":
         return f"{value:,.0f}"
+    if role == "average":
+        return f"{value:,.1f}"
     if role == "score":
         return f"{value:.1f}"
     if role == "share":

@@ -241,7 +241,11 @@ def test_help_loads_no_numba():
     ("arguments", "code", "expected"),
     [
         (["debias", "none.csv", "--policy", "ucb"], 2, ["none.csv", "no such file"]),
-        (["debias", "trial.csv", "--policy", "ucb"], 2, ["no column 'arm'", "--arm", "patient, drug, response"]),
+        (
+            ["debias", "trial.csv", "--policy", "ucb"],
+            2,
+            ["no column is called arm, action, variant or the like", "--arm", "patient, drug, response"],
+        ),
         (["debias", "trial.csv"], 2, ["Missing option '--policy'"]),
         (["debias", "trial.csv", "--policy", "ubc"], 2, ["--policy", "Did you mean ucb?", "ucb(c=1.0, ", "etc, "]),
         (["debias", "trial.csv", "--policy", "ucb(c=-1)"], 2, ["c must be a number from 0 to 1e+70, not -1"]),

@@ -141,7 +141,11 @@ def test_json_lines_with_odd_numbers(tmp_path, number):
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 COLUMNS = {
-    "no such column": ({"arm": ["A", "B"], "rewrad": [1.0, 2.0]}, ["no column 'reward'", "--reward rewrad"], ALL),
+    "no such column": (
+        {"arm": ["A", "B"], "rewrad": [1.0, 2.0]},
+        ["no column is called reward, outcome, y or the like", "--reward rewrad"],
+        ALL,
+    ),
     "one arm": ({"arm": ["A", "A"], "reward": [1.0, 2.0]}, ["fewer than two arms: A", "column 'arm'"], ALL),
     "no rows": ({"arm": [], "reward": []}, ["no rows"], (*SEPARATED, *PACKED)),
     "huge": ({"arm": ["A", "B"], "reward": [1.0, 1e200]}, ["too large to compute with", "column 'reward'"], ALL),
@@ -163,11 +167,16 @@ def test_typed_tables_without_rows_or_columns(tmp_path, kind):
     empty = {"arm": np.array([], str), "reward": np.array([], float)}
     message = refused(saved(tmp_path, empty, kind))
     assert "no rows" in message or "the column 'arm' is empty" in message  # pandas 2 has no types then
-    assert "no column 'arm'" in refused(saved(tmp_path, {}, kind))
+    assert "no column is called arm, action, variant or the like" in refused(saved(tmp_path, {}, kind))
 
 
 def test_json_lines_without_rows_or_columns(tmp_path):
-    for content, expected in ((b"{}\n", "no column 'arm'"), (b" \n", "empty"), (b"{", "table"), (b"{]", "table")):
+    for content, expected in (
+        (b"{}\n", "no column is called arm, action, variant or the like"),
+        (b" \n", "empty"),
+        (b"{", "table"),
+        (b"{]", "table"),
+    ):
         (tmp_path / "table").write_bytes(content)
         assert expected in refused(tmp_path / "table")
 

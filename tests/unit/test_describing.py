@@ -58,7 +58,7 @@ def test_batches_metrics_and_rules(tmp_path, capsys):
     assert "mean revenue" in str(found)
     assert found.suits().endswith("rules suit")  # two arms and 0/1 rewards
     three = db.ExperimentLog(["a", "b", "c"], [0, 1, 1], batches=[1, 1, 1])
-    assert Description(three).suits().endswith("rules suit but 1 that needs two arms")
+    assert Description(three).suits().endswith("rules suit; 1 needs two arms")
     assert Description(three).headline == "3 arms, 3 rounds in 1 batch of 3; rewards are 0/1"
     assert Description(three).batches().splitlines()[2].split() == ["1", "3", "33.3", "%", "33.3", "%", "33.3", "%"]
     file = tmp_path / "times.csv"

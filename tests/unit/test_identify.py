@@ -179,6 +179,9 @@ def test_ranking_in_words():
         "thompson(noise_sd=2.0)            -7.0                  0    0.0 %\n"
         "uniform                          -10.0                  0    0.0 %\n"
         "\n"
+        "Batches, floors, gates and warm-ups were not tried. If your rule ran with one of them, none of these\n"
+        "  rules is right, even if the answer is clear.\n"
+        "\n"
         "Next: debandit check with this rule tells how well it fits the log."
     )
 

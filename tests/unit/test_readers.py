@@ -58,7 +58,11 @@ def test_unusual_but_sound_files(write):
         (
             "arm,rewrad\nA,1\n",
             {},
-            ["no column 'reward'", "Did you mean --reward rewrad?", "The columns are: arm, rewrad"],
+            [
+                "no column is called reward, outcome, y or the like",
+                "Did you mean --reward rewrad?",
+                "The columns are: arm, rewrad",
+            ],
         ),
         (GOOD, {"arm": "Arm"}, ["Did you mean --arm arm?"]),
         ("arm,arm,reward\nA,B,1\n", {}, ["'arm' appears 2 times"]),

@@ -152,7 +152,7 @@ def test_what_is_said_of_assumptions(result):
     others = [Assumption("none", result.naive), Assumption("another", moved, noise)]
     said, *parts = assumption_parts(result, others)
     assert "looks best whatever is assumed" in said.content
-    assert f"no number by more than 0.50 ({HOSTILE}), of which the simulation leaves ± 0.02 open" in said.content
+    assert f"no number by more than 0.50 ({HOSTILE}, with a Monte-Carlo error of 0.02)" in said.content
     arms, assumptions = (part.content.rows for part in parts if part.kind == "table")
     assert [row["moved"] for row in arms] == [(value, value) for value in moved]
     assert [row["move"] for row in assumptions][1] == pytest.approx(-0.5)
@@ -218,3 +218,17 @@ def test_many_arms_and_no_rounds():
     chart = db.debias(log, "uniform", runs=32).plot()
     assert "20 with fewer pulls are left out" in str(chart.to_dict())
     assert "How the experiment went" not in str(chart.to_dict())
+
+
+def test_the_best_arm_has_a_histogram_however_many_there_are():
+    """The last of ten arms looks best and has the fewest pulls; the report says that one arm is not shown."""
+    log = db.ExperimentLog.from_summaries(
+        [f"arm {k}" for k in range(10)], 20 - np.arange(10), np.linspace(0, 1, 10), np.full(10, 0.1)
+    )
+    result = db.debias(log, "uniform", runs=32)
+    page = report_of(result)
+    shown = page.partition('<figure class="simulated">')[2].partition("</figure>")[0]
+    assert shown.count("<svg") == 9
+    assert ">arm 9<" in shown
+    assert ">arm 8<" not in shown
+    assert "Of 10 arms, 1 with fewer pulls is left out." in shown

@@ -77,13 +77,20 @@ def test_other_names_that_people_type():
     assert as_policy("UCB") == as_policy("ucb(1)") == db.UCB(1)
     assert as_policy("rpw") == db.PlayTheWinner()
     assert as_policy("eps_greedy(0.1)") == db.EpsilonGreedy(0.1)
-    assert as_policy("TS") == db.ThompsonSampling()
+    assert as_policy("TS") == as_policy("thompson-sampling") == as_policy("Thompson Sampling") == db.ThompsonSampling()
+    assert as_policy("Epsilon Greedy(0.1)") == as_policy("e-greedy(0.1)") == db.EpsilonGreedy(0.1)
+    assert as_policy("batched(KL-UCB, size=5)") == as_policy("batched(kl_ucb, size=5)")
     assert find("ucb1").other_names == {"ucb1": str(as_policy("ucb1"))}
+
+
+def test_the_name_of_a_platform_leads_to_its_preset():
+    for typed in ("growthbook", "preset:growthbook"):
+        assert "debandit presets growthbook shows it" in fails(2, "rules", typed)
 
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("thomson", "thompson"), ("epsilon-greedy", "epsilon_greedy"), ("klucb", "kl_ucb"), ("bacthed", "batched")],
+    [("thomson", "thompson"), ("epsilon-gredy", "epsilon_greedy"), ("klucb", "kl_ucb"), ("bacthed", "batched")],
 )
 def test_near_misses_are_suggested(typed, meant):
     assert f"Did you mean {meant}?" in fails(2, "rules", typed)

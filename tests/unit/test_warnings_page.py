@@ -32,7 +32,7 @@ MAKE = {  # the functions whose texts are warnings or notes; () for all of the m
     "policies/availability.py": ("doubted_absences",),
     "policies/presets.py": ("_assumed",),
     "readers/columns.py": ("line", "roles_of"),
-    "readers/counting.py": ("notes_on_counts", "left_out", "_of_batches"),
+    "readers/counting.py": ("notes_on_counts", "left_out", "_of_batches", "_ADDED_UP"),
     "readers/doubts.py": ("confirm_order", "repeated_users", "lookalikes"),
     "readers/reading.py": ("read",),
     "settings.py": ("absence_notes",),

@@ -90,10 +90,12 @@ def options_form(typed: forms.Typed, seen: Mapping[str, Any], error: Mapping[str
     """What the page of options needs; what an arm without rewards is taken for is asked at once if there is one."""
     fields = forms.option_fields(typed, seen["labels"], list(FITTED))
     first = [*forms.USUAL, *(["unseen"] if seen["unseen"] else [])]
+    further = [name for name in fields if name not in first]
     return {
         "fields": fields,
         "first": first,
-        "further": [name for name in fields if name not in first],
+        "further": further,
+        "changed": bool(typed) and not set(further).isdisjoint(forms.options_of(typed)),
         "error": error,
         "wrong": forms.with_error(fields, error) if error else "",
     }

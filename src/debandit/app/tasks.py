@@ -122,7 +122,7 @@ def identify(request: Request, progress: Progress) -> dict[str, Any]:
     found = run(_log(request))
     rows = found.document()["rules"]
     return {
-        "text": in_html(_in_words(part) for part in found.parts() if part.kind == "verdict"),
+        "text": in_html(_in_words(part) for part in found.parts() if part.kind in ("verdict", "untried")),
         "rules": [row for row in rows if row["impossible"] == rows[0]["impossible"]][:MOST_RULES],
     }
 

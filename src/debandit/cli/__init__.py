@@ -25,7 +25,7 @@ def commands() -> None:
     \b
     debandit demo                                            see an example first
     debandit describe trial.csv                              see what is in your log
-    debandit check trial.csv --policy "ucb(c=1)"             may this rule have made it?
+    debandit check trial.csv --policy "ucb(c=1)"             could this rule have made it?
     debandit debias trial.csv --policy "ucb(c=1)"            correct the means
     debandit debias trial.csv --policy ucb --report a.html   write a report for others to read
     debandit app                                             do all this in the browser

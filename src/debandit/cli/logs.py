@@ -119,7 +119,7 @@ def _write_report(
     write_report(path, result, fit=fit, others=sensitivity(log, result, threads), **about)
 
 
-@click.command()
+@click.command(short_help="Write a report from a result that was saved.")
 @click.argument("result", metavar="RESULT.json")
 @click.option("-o", "--output", default="report.html", show_default=True, metavar="PATH", help="The file to write.")
 def report(result: str, output: str) -> None:
@@ -208,7 +208,7 @@ def check(
     click.get_current_context().exit(0 if fit.fits else 1)
 
 
-@click.command()
+@click.command(short_help="Show what is in a log, and what to type next.")
 @log_file
 @click.option("--batch", metavar="COLUMN", help="The column of the batches.")
 @batch_by
@@ -260,7 +260,7 @@ def _echo_command(text: str) -> None:
     click.echo("\n".join(map(printable, text.split("\n"))))  # a query may have several lines
 
 
-@click.command()
+@click.command(short_help="Say which built-in rule explains a log best.")
 @log_file
 @printed_as
 def identify(log: tuple[str, ...], columns: Columns, form: str, json_path: str | None) -> None:

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 
 
+class Whole(click.IntRange):
+    """A whole number, which the help calls N."""
+
+    name = "whole number"
+
+    def get_metavar(self, *_: Any, **__: Any) -> str:
+        """What stands for it."""
+        return "N"
+
+
 class WithListing(click.Command):
     """A command whose help ends with the existing rules and worlds."""
 
@@ -76,7 +86,7 @@ _AS_TEXT: dict[str, dict[str, Any]] = {  # what the declarations do not say
     "runs": {"metavar": "auto|N", "callback": _read_runs},
     "unseen": {"metavar": "MEAN,SD", "callback": read_pair},
     "control": {"metavar": "ARM"},
-    "threads": {"type": click.IntRange(1)},
+    "threads": {"type": Whole(1)},
 }
 
 
@@ -102,7 +112,7 @@ def _setting(name: str) -> Callable[[Command], Command]:
     elif check is checked_choice:
         details["type"] = click.Choice(limits[0])
     elif check is checked_whole:
-        details["type"] = click.IntRange(limits[0])
+        details["type"] = Whole(limits[0])
     return click.option(flag, help=text, **details, **_AS_TEXT.get(name, {}))
 
 
@@ -111,7 +121,7 @@ def where_to_work(command: Command) -> Command:
     cluster = click.option(
         "--cluster", metavar="ADDRESS", help="Use the Dask cluster at this address, such as tcp://host:8786."
     )
-    workers = click.option("--workers", type=click.IntRange(1), help="Use this many processes, with one thread each.")
+    workers = click.option("--workers", type=Whole(1), help="Use this many processes, with one thread each.")
     return settings("threads")(workers(cluster(command)))
 
 

@@ -3,14 +3,15 @@
 import click
 
 from debandit.app import MOST_MEGABYTES, PORT
+from debandit.cli.options import Whole
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(1, 65535), help=f"Port of this machine.  [default: {PORT}, or a free one]")
+@click.option("--port", type=Whole(1, 65535), help=f"Port of this machine.  [default: {PORT}, or a free one]")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option(
     "--max-upload",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=MOST_MEGABYTES,
     show_default=True,
     metavar="MB",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from debandit.cli.options import WithGivenWorlds, policy_of, rule_files, say_what_runs, settings, where_to_work
+from debandit.cli.options import Whole, WithGivenWorlds, policy_of, rule_files, say_what_runs, settings, where_to_work
 from debandit.cli.printing import printed_as, show, take_all
 from debandit.errors import InputError, printable, with_few_sizes
 from debandit.files import known
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _AVERAGES = (
     Column("arm", "arm", "text"),
     Column("truth", "true mean", "number"),
-    Column("pulls", "pulls", "number"),
+    Column("pulls", "pulls", "average"),
     Column("mean", "sample mean", "number"),
     Column("bias", "bias", "number"),
     Column("bias_se", "± MC s.e.", "number"),
@@ -32,11 +32,11 @@ MEASURED = {  # over a random population
 }
 
 
-@click.command(cls=WithGivenWorlds)
+@click.command(cls=WithGivenWorlds, short_help="Show how biased the means are in a world that you describe.")
 @click.option("--policy", required=True, metavar="RULE", help="The rule that chooses the arms, with its options.")
 @click.option("--world", required=True, metavar="WORLD", help="Where rewards come from, with its options.")
-@click.option("--horizon", required=True, type=click.IntRange(1), help="Rounds of one experiment.")
-@click.option("--runs", default=100_000, show_default=True, type=click.IntRange(2), help="Simulated experiments.")
+@click.option("--horizon", required=True, type=Whole(1), help="Rounds of one experiment.")
+@click.option("--runs", default=100_000, show_default=True, type=Whole(2), help="Simulated experiments.")
 @settings("seed")
 @where_to_work
 @printed_as
@@ -102,7 +102,7 @@ class Averages(NamedTuple):
         return {"schema": "debandit.simulation", "schema_version": 1, **self.given, "arms": self.averages}
 
 
-@click.command(cls=WithGivenWorlds)
+@click.command(cls=WithGivenWorlds, short_help="Say what to expect of an experiment before it runs.")
 @click.option(
     "--policy", "policies", required=True, multiple=True, metavar="RULE", help="A rule. Give several to compare them."
 )
@@ -112,14 +112,12 @@ class Averages(NamedTuple):
     "horizons",
     required=True,
     multiple=True,
-    type=click.IntRange(1),
+    type=Whole(1),
     help="Rounds of one experiment. Give several to compare them.",
 )
-@click.option("--control", default=1, show_default=True, type=click.IntRange(1), help="The arm to compare with.")
-@click.option(
-    "--experiments", default=100, show_default=True, type=click.IntRange(2), help="Simulated experiments to debias."
-)
-@click.option("--runs", default=200, show_default=True, type=click.IntRange(2), help="Runs to debias each of them.")
+@click.option("--control", default=1, show_default=True, type=Whole(1), help="The arm to compare with.")
+@click.option("--experiments", default=100, show_default=True, type=Whole(2), help="Simulated experiments to debias.")
+@click.option("--runs", default=200, show_default=True, type=Whole(2), help="Runs to debias each of them.")
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the plan to this file: .svg, .png, .pdf or .html.")
 @settings("level", "seed", "threads")
 @printed_as
@@ -164,7 +162,7 @@ def demo(save: str | None, seed: int, threads: int | None) -> None:
         save_log(save)
 
 
-@click.command()
+@click.command(short_help="List the real experiments that come with debandit.")
 @click.argument("name", required=False)
 @click.option("--save", metavar="PATH", help="Write the log to this CSV file.")
 def datasets(name: str | None, save: str | None) -> None:
@@ -182,7 +180,7 @@ def datasets(name: str | None, save: str | None) -> None:
         find(name).save(save)
 
 
-@click.command()
+@click.command(short_help="List the rules of experimentation platforms.")
 @click.argument("name", required=False)
 def presets(name: str | None) -> None:
     """List the rules of experimentation platforms, or show all that is known about one of them."""
@@ -196,17 +194,18 @@ def presets(name: str | None) -> None:
         click.echo(f"{PREFIX + each.name:22} {each.title}")
 
 
-@click.command()
+@click.command(short_help="Run a simulation study, of the paper or of your own.")
 @click.argument("name", metavar="NAME | FILE.toml | list | new")
 @click.argument("file", metavar="[FILE.toml]", required=False)
 @click.option("-o", "--output", metavar="DIR", help="The directory for the results.  [default: debandit-out/NAME]")
-@click.option("--experiments", type=click.IntRange(2), help="Simulated experiments per cell.  [default: the study's]")
-@click.option("--runs", type=click.IntRange(2), help="Runs to debias each experiment.  [default: the study's]")
-@click.option("--seed", type=click.IntRange(0), help="Same seed, same answer.  [default: the study's]")
+@click.option("--experiments", type=Whole(2), help="Simulated experiments per cell.  [default: the study's]")
+@click.option("--runs", type=Whole(2), help="Runs to debias each experiment.  [default: the study's]")
+@click.option("--seed", type=Whole(0), help="Same seed, same answer.  [default: the study's]")
 @click.option(
     "--settings",
-    type=click.IntRange(1),
-    help="For accuracy and coverage: the number of random settings of each family.  [default: 40, 25]",
+    type=Whole(1),
+    help="For accuracy and coverage: the number of random settings of each family.  [default: 40 for accuracy, 25 for "
+    "coverage]",
 )
 @click.option(
     "--population",

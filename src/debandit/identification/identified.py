@@ -17,6 +17,10 @@ from debandit.tables import Column, Part, Printed, Table, plain
 SCHEMA, SCHEMA_VERSION = "debandit.identified", 1
 CLEAR, LIKELY = 0.95, 0.75  # weights
 CERTAIN = -1e-3  # a log-likelihood above this explains every round
+UNTRIED = (
+    "Batches, floors, gates and warm-ups were not tried. If your rule ran with one of them, none of these rules is "
+    "right, even if the answer is clear."
+)
 MISFIT = 0.01  # a p-value below this says that not even the best rule fits
 AS_GOOD = 1.0  # log-likelihoods that differ by less say nothing
 
@@ -136,6 +140,7 @@ class Identified(Printed):
             *(Part("verdict", text) for text in more),
             Part("caption", size),
             Part("table", Table(self.rows(), _COLUMNS, 3)),
+            Part("untried", UNTRIED),
             Part("next", "Next: debandit check with this rule tells how well it fits the log."),
         ]
 

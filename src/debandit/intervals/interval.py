@@ -194,7 +194,7 @@ def _known(name: str, kind: str, rule: str, arms: int, rounds: int) -> str:
         worst += f", with long tails {100 * _LONG_TAILED_SUMS:.1f} %"
     exactly = f"; two arms by enumeration: {_LEAST_BY_ENUMERATION}" if name == "binary" else ""
     return (
-        f"{'known to fail after a bandit: ' if name == 'wald' else ''}with {_REWARDS[kind]} it covered the truth in "
+        f"{'known to fail after a bandit: ' if name == 'wald' else ''}with {_REWARDS[kind]} the truth was covered in "
         f"{mean} of simulated experiments, in less than 93 % for {share} of the arms (worst {worst}{exactly}){better}"
     )
 

@@ -147,6 +147,14 @@ def draw_panels(result: Any, figure: str, width: float) -> "list[alt.VConcatChar
     return [page([line], "") for line in FIGURES[figure](Drawn.of(result, width, alone=True))]
 
 
+def left_out(result: Any, figure: str) -> str:
+    """How many arms a figure of that picture does not show, as a sentence; empty if it shows all of them."""
+    from debandit.plots import answer
+
+    said = answer.left_out(result, answer.ROOM[figure])
+    return f" Of {len(result.labels):,} arms, {said}." if said else ""
+
+
 def draw_plans(rows: Sequence[Row]) -> "alt.VConcatChart":
     """A picture of plans side by side, from the rows of `Plans`."""
     from debandit.plots.page import page

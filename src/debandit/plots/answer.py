@@ -32,7 +32,8 @@ class Drawn(NamedTuple):
     """A result, and how its arms are called and coloured."""
 
     result: Any  # Debiased
-    arms: list[int]  # in the order of the log; of very many those with the most pulls
+    arms: list[int]  # in the order of the log; of very many the best, the control and those with the most pulls
+    first: list[int]  # of these, those with a histogram
     names: list[str]
     legend: list[str]  # of the arms; those that share a colour share an entry
     colours: dict[str, str]  # of the entries
@@ -53,7 +54,7 @@ class Drawn(NamedTuple):
         entry = {k: name_of[k] if i < own else f"the other {len(arms) - own}" for i, k in enumerate(order)}
         colours = dict(zip(entry.values(), (*COLOURS, GREY), strict=False))
         legend = [entry[k] for k in arms]
-        return cls(result, arms, names, legend, colours, settings.binary, width, alone)
+        return cls(result, arms, order[:MOST_PANELS], names, legend, colours, settings.binary, width, alone)
 
     def block(self, heading: str, groups: Sequence[pd.DataFrame], columns: int, gap: int, panel: Any) -> Lines:
         """A block of panels. All have the same margin if they stand below each other, or they would not align."""
@@ -67,11 +68,10 @@ class Drawn(NamedTuple):
         """The width of the names."""
         return int(min(0.47 * self.width, max(AXIS, max(map(pixels, self.names)) + 25)))
 
-    @property
-    def left_out(self) -> str:
-        """How many arms have no line."""
-        left = len(self.result.labels) - len(self.arms)
-        return f" ({left:,} with fewer pulls are left out)" if left else ""
+    def left_out(self, most: int) -> str:
+        """How many arms a panel does not show that has room for this many."""
+        said = left_out(self.result, most)
+        return f" ({said})" if said else ""
 
     def colour(self, *, legend: bool) -> alt.Color:
         """The colours of the arms."""
@@ -100,7 +100,7 @@ def panels(result: Any) -> Lines:
 
 def means(drawn: Drawn) -> Lines:
     """A line for each arm: its means as points, and the interval."""
-    title = f"Each arm's mean{drawn.left_out}"
+    title = f"Each arm's mean{drawn.left_out(MOST_ARMS)}"
     yield from drawn.block(title, [pd.DataFrame()], 1, 0, lambda _, width, __: _means(drawn, width))
 
 
@@ -125,20 +125,24 @@ def simulated(drawn: Drawn) -> Lines:
     bins = [
         _bins(result.histograms[k], name, legend, result.naive[k], f"in the log: {said.one(result.naive[k])}")
         for k, name, legend in arms
-        if result.histograms[k].counts.sum() > 0
+        if k in drawn.first and result.histograms[k].counts.sum() > 0
     ]
-    title, colour = "The arms' means in the simulated experiments", drawn.colour(legend=False)
+    title = f"The arms' means in the simulated experiments{drawn.left_out(MOST_PANELS)}"
+    colour, columns = drawn.colour(legend=False), 2 if len(bins) == 4 else 3
     if bins:
         yield from drawn.block(
-            title,
-            bins[:MOST_PANELS],
-            3,
-            40,
-            lambda part, width, first: _simulated(drawn, part, width, first, colour),
+            title, bins, columns, 40, lambda part, width, first: _simulated(drawn, part, width, first, colour)
         )
 
 
 FIGURES: dict[str, Callable[[Drawn], Lines]] = {"means": means, "course": course, "simulated": simulated}
+ROOM = {"means": MOST_ARMS, "course": MOST_ARMS, "simulated": MOST_PANELS}
+
+
+def left_out(result: Any, most: int) -> str:
+    """How many arms are not shown where there is room for this many; empty if all are."""
+    left = len(result.labels) - most
+    return f"{left:,} with fewer pulls {'is' if left == 1 else 'are'} left out" if left > 0 else ""
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
@@ -196,7 +200,8 @@ def _course(drawn: Drawn, part: pd.DataFrame, width: float) -> Panel:
     """Pulls, or running means, by round; panels that stand alone need the legend once."""
     what = part["what"].iloc[0]
     colour = drawn.colour(legend=what == PULLS or not drawn.alone)
-    axis = drawn.axis(what, 300, minExtent=38) if what == MEANS else {"title": what, "minExtent": 38}
+    side = {"minExtent": 38, "labelFlush": drawn.alone}  # a number above the panel would push it down beside the other
+    axis = drawn.axis(what, 300, **side) if what == MEANS else {"title": what, **side}
     ticks = {"title": "round", "tickCount": int(width / 70), "format": ",d"}
     x = alt.X("round:Q", axis=ticks, scale={"nice": False})
     early = part["round"].quantile(EARLY if part["round"].nunique() > MANY else 0)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from debandit.errors import printable, shorten
 from debandit.plots.curves import log_ticks
-from debandit.plots.page import LETTER, SURE, Panel, block, coverage_axis, method_channels, parts, with_bars
+from debandit.plots.page import LETTER, PAGE, SURE, Panel, block, coverage_axis, method_channels, parts, with_bars
 
 
 class Words(NamedTuple):
@@ -29,6 +29,7 @@ QUANTITIES = {
     "coverage": Words("Coverage of 95 % intervals", 0.95, "95 %"),
 }
 FEW, HEIGHT = 6, 150  # values that are all written on the axis; pixels of a panel
+BESIDE, GAP_OF_PANELS = 26, 68  # pixels of what is written beside a line, and between panels
 
 
 def methods(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
@@ -48,7 +49,7 @@ def methods(frame: pd.DataFrame) -> Iterator[alt.HConcatChart]:
         rounds = f", T = {group['horizon'].iloc[0]:,}" if several else ""
         heading = f"{shorten(group['curve'].iloc[0], 90)}{rounds}, {group['name'].iloc[0]}"
         ranked = group.assign(rank=group["quantity"].map(order.index)).sort_values("rank", kind="stable")
-        yield from block(heading, parts(ranked, "quantity"), len(order), panel, gap=45)
+        yield from block(heading, parts(ranked, "quantity"), len(order), panel, gap=GAP_OF_PANELS, page=PAGE - BESIDE)
 
 
 def _places(values: list[Any]) -> dict[Any, float]:
@@ -107,6 +108,6 @@ def _panel(
     ]
     if words.rule is not None:
         line = alt.Chart(pd.DataFrame({"value": [words.rule], "label": words.label})).encode(y)
-        text = line.mark_text(align="right", baseline="bottom", dx=-3, dy=-1, fontSize=LETTER - 1)
+        text = line.mark_text(align="left", dx=3, fontSize=LETTER - 1)
         layers = [line.mark_rule(color="#555555"), *layers, text.encode(text="label:N", x=alt.value(width))]
     return alt.layer(*layers, title=words.title, width=width, height=HEIGHT)

@@ -57,6 +57,7 @@ def _panel(
     axis = {"title": "estimate and interval, in the units of the rewards", "tickCount": int(width / 50)}
     x, low = (alt.X(f"{key}:Q", axis=axis, scale=place) for key in ("estimate", "low"))
     rows = {"title": None, "ticks": False, "labels": names, "labelLimit": LABELS, "domain": False, "grid": True}
+    rows["labelPadding"] = 8  # or names would touch the panel
     y = alt.Y("title:N", axis=rows, scale={"domain": methods, "padding": 0}, sort=None)
     legend = {"symbolStrokeWidth": 0, "values": [TAKEN]} if told else None
     scale = {"domain": [TAKEN, OTHER], "range": COLOURS}

@@ -82,6 +82,7 @@ ALIASES: dict[str, Callable[..., Policy]] = {  # other names of rules with certa
 OTHER_NAMES: dict[str, type[Policy]] = {  # that people type
     "explore_then_commit": ExploreThenCommit,
     "eps_greedy": EpsilonGreedy,
+    "e_greedy": EpsilonGreedy,
     "ts": ThompsonSampling,
     "thompson_sampling": ThompsonSampling,
     "beta_ts": BetaThompson,
@@ -119,8 +120,17 @@ def _from_text(text: str, where: str) -> Policy:
         preset = presets.find(name, where)
         makers = makers | {preset.name: preset}
     text = _PRESETS.sub(r"\1", text)
-    policy: Policy = spec.build(text, makers, where, "rule")
+    policy: Policy = spec.build(with_underscores(text), makers, where, "rule")
     return policy
+
+
+def with_underscores(text: str) -> str:
+    """The text with the names of rules as they are written here: epsilon_greedy for Epsilon Greedy."""
+    for name in sorted(MAKERS, key=len, reverse=True):
+        if "_" in name:
+            apart = name.replace("_", r"[-\s]+")
+            text = re.sub(rf"(?i)(?<!\w){apart}(?!\w)", name, text)
+    return text
 
 
 def rules_in_files(text: str) -> list[tuple[str, str]]:

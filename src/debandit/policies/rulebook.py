@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from debandit import policies
-from debandit.errors import listed
+from debandit.errors import InputError, listed, shorten
 from debandit.policies.parameters import Parameter, about, parameters
 from debandit.policies.policy import Policy
 from debandit.policies.presets import PREFIX, presets
@@ -172,8 +172,11 @@ class Rulebook(NamedTuple):
 
 def find(name: str, where: str = "") -> Entry:
     """The rule of this name, or of one of its other names, with or without options behind it."""
-    asked = name.partition("(")[0].strip().lower()
+    asked = policies.with_underscores(name.partition("(")[0].strip().lower())
     for entry in Rulebook().entries():
         if asked in (entry.name, *entry.other_names):
             return entry
+    if (platform := asked.removeprefix(PREFIX)) in presets():
+        what = f"{shorten(name)!r} is the rule of a platform"
+        raise InputError(what, where=where, remedy=f"debandit presets {platform} shows it.")
     raise unknown(asked, policies.MAKERS, where, "rule")

@@ -1,6 +1,7 @@
 """Which column is what: as the options say, else as people call them."""
 
 import difflib
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ def roles_of(
         what = f"{one} and {two} cannot be the same column {shorten(named[one])!r}"
         raise InputError(what, where=f"--{one}, --{two}")
     guessed: dict[str, str] = {}
-    notes = []
+    notes, missing = [], []
     for role in (*needed, *wanted):
         if role in named:
             continue
@@ -82,7 +83,9 @@ def roles_of(
             if taken:
                 what = f"{taken[0][0]} and {role} cannot be the same column {shorten(taken[0][1])!r}"
                 raise InputError(what, where=where, remedy=f"Name the other with --{role}.")
-            raise _absent(role, role, columns, where)
+            missing.append(role)
+    if missing:
+        raise _unnamed(missing, columns, where)
     roles = Roles(named | guessed | {METRIC + metric: metric for metric in metrics}, guessed, notes, [])
     if roles.negated:
         roles.doubts.append(f"the reward is minus the column {shorten(guessed['reward'])!r}, as costs should be low")
@@ -101,7 +104,7 @@ def _guess(role: str, columns: list[str], where: str) -> tuple[str | None, list[
         _find(best[0], role, best, where)
     if len(best) > 1:
         both = " and ".join(repr(shorten(c)) for c in best[:2])
-        remedy = f"Say which: --{role} {shorten(best[0])}"
+        remedy = f"Say which: --{role} {typed(best[0])}"
         raise InputError(f"the columns {both} may both be the {role}", where=where, remedy=remedy)
     return next(iter(best), None), [c for found in lesser for c in found]
 
@@ -118,9 +121,34 @@ def _find(column: str, role: str, columns: list[str], where: str) -> None:
         raise InputError(f"the column {shorten(column)!r} appears {columns.count(column)} times", where=where)
 
 
+def typed(column: str) -> str:
+    """The name of a column as one types it into a shell."""
+    return shlex.quote(shorten(column))
+
+
 def _absent(column: str, role: str, columns: list[str], where: str) -> InputError:
+    hint = _near(column, role, columns) or f"Name it with --{role}."
+    return InputError(f"no column {shorten(column)!r}", where=where, remedy=f"{hint} {_listed(columns)}")
+
+
+def _unnamed(missing: list[str], columns: list[str], where: str) -> InputError:
+    """None of the columns has a usual name of what is missing; all of it is asked for at once."""
+    first, *others = missing
+    usual = NAMES.get(first, first).replace("|", "").split()[:3]
+    also = "".join(f", and the {other} with --{other}" for other in others)
+    hint = _near(first, first, columns) or f"Name it with --{first}{also}."
+    hint += " For a table of counts give --pulls and --successes." if "reward" in missing else ""
+    return InputError(
+        f"no column is called {', '.join(usual)} or the like", where=where, remedy=f"{hint} {_listed(columns)}"
+    )
+
+
+def _near(column: str, role: str, columns: list[str]) -> str:
+    """What may have been meant; empty if nothing is like it."""
     lowered = {each.lower(): each for each in reversed(columns[:1000])}
     near = difflib.get_close_matches(column.lower(), lowered, 1, 0.5)
-    hint = f"Did you mean --{role} {shorten(lowered[near[0]])}?" if near else f"Name it with --{role}."
-    shown = ", ".join(shorten(each, 30) for each in columns[:20])
-    return InputError(f"no column {shorten(column)!r}", where=where, remedy=f"{hint} The columns are: {shown}")
+    return f"Did you mean --{role} {typed(lowered[near[0]])}?" if near else ""
+
+
+def _listed(columns: list[str]) -> str:
+    return f"The columns are: {', '.join(shorten(each, 30) for each in columns[:20])}"

@@ -20,7 +20,7 @@ from debandit.log_parts import (
     pooled_metric,
     too_large,
 )
-from debandit.readers.columns import METRIC, Roles, candidates, roles_of
+from debandit.readers.columns import METRIC, Roles, candidates, roles_of, typed
 from debandit.readers.pieces import Piece, Source
 from debandit.readers.values import Labels, complain, lacking, numbers, order_in_time
 from debandit.settings import AVAILABLE
@@ -30,6 +30,7 @@ _FORMS = (("successes",), ("mean", "sd"), ("sum", "squares"))  # what must be kn
 _OF_METRIC = ("_squares", "_products")  # behind its name: sums of squares and of products with the reward, if known
 _TOTALS = ("total", "totals", "all", "overall", "sum")  # what people call a sum of all arms
 _WANTED = "Besides --pulls give --successes, or --mean and --sd, or --sum and --squares."
+_ADDED_UP = "arms have several rows, which are added up. If these are batches, name their column: --batch COLUMN"
 _ROUNDING = 1e-9  # relative, of sums of squares
 
 
@@ -69,11 +70,11 @@ def is_counted(source: Source, given: Mapping[str, str | None]) -> bool:
             if len(np.unique(codes, axis=1).T) < len(codes[0]):
                 return False
             break
-    counts = f"--pulls {shorten(pulls[0])} --successes {shorten((perhaps or ['COLUMN'])[0])}"
+    counts = f"--pulls {typed(pulls[0])} --successes {typed((perhaps or ['COLUMN'])[0])}"
     raise InputError(
         f"it is not clear whether the rows are rounds, or counts with {shorten(pulls[0])!r} users each",
         where=source.name,
-        remedy=f"If they are rounds, name the reward: --reward {shorten((rewards or ['COLUMN'])[0])}\n"
+        remedy=f"If they are rounds, name the reward: --reward {typed((rewards or ['COLUMN'])[0])}\n"
         f"If they are counts, say {counts} (or --mean and --sd, or --sum and --squares)",
     )
 
@@ -111,6 +112,8 @@ def read_counts(
             log = _of_batches(rows, roles, told, others, order, available)
         else:
             no_table_of_batches(available)
+            if len(set(rows.arms)) < len(rows.arms) and not candidates("batch", source.columns)[0] and not dated:
+                roles.notes.append(_ADDED_UP)
             log = _added_up(rows.arms, told, others, order, binary=form == _FORMS[0])
     except InputError as error:
         raise InputError(error.what, where=f"{source.name}, {error.where or 'arms'}", remedy=error.remedy) from None

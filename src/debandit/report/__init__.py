@@ -18,12 +18,13 @@ from debandit.tables import Part, in_html
 from debandit.version import __version__
 from debandit.words import details
 from debandit.words.assumptions import Assumption, assumption_parts
+from debandit.words.values import has_quoted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _CAPTIONS = {
-    "means": "The raw and the corrected mean of each arm{limits}. The table below has the numbers.",
+    "means": "The raw and the {corrected} mean of each arm{limits}. The table below has the numbers.",
     "course": "How often each arm had been pulled, and the mean of its rewards up to then.",
     "simulated": "Each arm's mean in {runs:,} runs of the rule in the world that was made from the log; the dashed "
     "line is the raw mean in the log.",
@@ -88,7 +89,7 @@ def content_of(
     rest = [part for part in parts if part not in (*lead, *more, *doubts) and part.kind != "next"]
     sections = [
         Section("The numbers", _shown(rest), figures.get("means")),
-        Section("In words", _shown(more)),
+        Section("The other arms", _shown(more)),
         Section("What to look out for", _shown(doubts)),
         Section("How the experiment went", figure=figures.get("course")),
         Section("Does the rule fit the log?", _shown(fit.parts()) if fit is not None else ""),
@@ -118,15 +119,18 @@ def _figures(result: Debiased) -> dict[str, Figure]:
     """The parts of the result's picture, which has escaped what it draws."""
     from markupsafe import Markup
 
-    from debandit.plots import draw_panels, svg_of
+    from debandit.plots import draw_panels, left_out, svg_of
 
     limits = f" with its {100 * result.interval.level:g} % interval" if result.interval.name != "none" else ""
-    figures = {}
+    corrected, figures = "quoted" if has_quoted(result) else "corrected", {}
     for name, widths in _WIDTHS.items():
         charts = [chart for width in widths for chart in draw_panels(result, name, width)]
         panels = [Markup(svg_of(chart, f"{name}-{i}-")) for i, chart in enumerate(charts)]
         if panels:
-            figures[name] = Figure(name, panels, _CAPTIONS[name].format(limits=limits, runs=result.runs))
+            caption = _CAPTIONS[name].format(corrected=corrected, limits=limits, runs=result.runs) + left_out(
+                result, name
+            )
+            figures[name] = Figure(name, panels, caption)
     return figures
 
 

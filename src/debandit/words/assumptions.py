@@ -58,8 +58,8 @@ def _of_moves(result: "Debiased", tried: Sequence[Assumption], base: NDArray[np.
     most, arm = np.unravel_index(np.nanargmax(moves), moves.shape)
     finer = said.finer(moves[most, arm], errors[most, arm])
     return [
-        f"Another world or other options of the rule move no number by more than {finer.difference(moves[most, arm])} "
-        f"({called(result.labels[arm])}), of which the simulation leaves ± {finer.difference(errors[most, arm])} open."
+        f"Other worlds and other options of the rule move no number by more than {finer.difference(moves[most, arm])} "
+        f"({called(result.labels[arm])}, with a Monte-Carlo error of {finer.difference(errors[most, arm])})."
     ]
 
 
