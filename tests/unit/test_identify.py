@@ -9,10 +9,12 @@ from commands import flat
 
 import debandit as db
 from debandit.identification import identify
+from debandit.identification.around import Around, Ended
+from debandit.identification.beginnings import Beginning, roundest
 from debandit.identification.chances import logged_chances
 from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import ranked
-from debandit.identification.read_off import agreeing_span, etc_pulls, roundest
+from debandit.identification.read_off import agreeing_span, etc_pulls
 from debandit.identification.record import Record
 from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
@@ -139,10 +141,10 @@ def test_a_log_of_one_arm_only_is_answered():
 
 def test_rules_for_binary_rewards_compete_for_binary_logs_only():
     arms, rewards = ["A", "B", "B", "A"], [0.0, 1.0, 1.0, 0.0]
-    names = {each.policy.name for each in identify(db.ExperimentLog(arms, rewards)).candidates}
+    names = {each.policy.core.name for each in identify(db.ExperimentLog(arms, rewards)).candidates}
     assert names == {family.name for family in FAMILIES}
     other = identify(db.ExperimentLog(arms, [0.5, *rewards[1:]]))
-    assert names - {each.policy.name for each in other.candidates} == {
+    assert names - {each.policy.core.name for each in other.candidates} == {
         "beta_thompson",
         "kl_ucb",
         "leader_challenger",
@@ -150,7 +152,7 @@ def test_rules_for_binary_rewards_compete_for_binary_logs_only():
         "ts_postdiff",
         "ucb_tuned",
     }
-    three = {each.policy.name for each in identify(db.ExperimentLog([*arms, "C"], [*rewards, 1.0])).candidates}
+    three = {each.policy.core.name for each in identify(db.ExperimentLog([*arms, "C"], [*rewards, 1.0])).candidates}
     assert names - three == {"ts_postdiff"}
 
 
@@ -158,10 +160,15 @@ def test_every_built_in_rule_competes():
     assert {family.name for family in FAMILIES} == set(RULES)
 
 
+def scored(policy, log_likelihood, charge, note=""):
+    around = Around(Beginning(0), Ended(), log_likelihood, impossible=0, begins=False, floors=False)
+    return Scored(policy.core, policy, around, charge, note)
+
+
 FITS = [
-    Scored(db.Uniform(), -10.0, 0, 0.0),
-    Scored(db.UCB(c=1.0), 0.0, 0, 1.0, "any c between 0.5 and 2 makes the same choices"),
-    Scored(db.ThompsonSampling(noise_sd=2.0), -7.0, 0, 2.0),
+    scored(db.Uniform(), -10.0, 0.0),
+    scored(db.UCB(c=1.0), 0.0, 1.0, "any c between 0.5 and 2 makes the same choices"),
+    scored(db.ThompsonSampling(noise_sd=2.0), -7.0, 2.0),
 ]
 
 
@@ -179,8 +186,7 @@ def test_ranking_in_words():
         "thompson(noise_sd=2.0)            -7.0                  0    0.0 %\n"
         "uniform                          -10.0                  0    0.0 %\n"
         "\n"
-        "Batches, floors, gates and warm-ups were not tried. If your rule ran with one of them, none of these\n"
-        "  rules is right, even if the answer is clear.\n"
+        "Delays, quotas, tempered or dropped shares and early stops were not tried.\n"
         "\n"
         "Next: debandit check with this rule tells how well it fits the log."
     )
@@ -188,14 +194,14 @@ def test_ranking_in_words():
 
 def test_rules_that_made_the_same_choices_are_twins():
     """However the weights are, it is never clear which of them it was."""
-    found = ranked([*FITS, Scored(db.EpsilonGreedy(0.0), 0.0, 0, 8.0)], horizon=50, arm_count=2)
+    found = ranked([*FITS, scored(db.EpsilonGreedy(0.0), 0.0, 8.0)], horizon=50, arm_count=2)
     assert found.twins == [db.EpsilonGreedy(0.0)]
     assert found.verdict == "some doubt"
     assert "Every round agrees with epsilon_greedy(epsilon=0.0), too" in flat(str(found))
 
 
 def test_rules_that_mimic_the_best_one_are_named():
-    found = ranked([FITS[2], Scored(db.policies.TopTwoThompson(leader=0.98), -7.5, 0, 9.0)], horizon=50, arm_count=2)
+    found = ranked([FITS[2], scored(db.policies.TopTwoThompson(leader=0.98), -7.5, 9.0)], horizon=50, arm_count=2)
     assert found.as_good == [db.policies.TopTwoThompson(leader=0.98)]
     assert found.candidates[0].weight > 0.95
     assert found.verdict == "some doubt"
@@ -237,17 +243,80 @@ def test_beta_thompson_is_recognised_with_doubt():
     assert sum(each.verdict != "clear" for each in found) >= 2
 
 
-def test_no_rule_fits_a_log_of_batches():
-    """A batched rule is none of those that are tried, however much better one explains its log than the others."""
-    arms = db.worlds.Bernoulli([0.1, 0.13, 0.11])
-    runs = db.simulate("batched(beta_thompson, size=500)", arms, horizon=2000, runs=1, seed=3, paths=True)
-    found = db.identify(runs.log(0))
-    assert found.p_value < 0.01
+BINARY = db.worlds.Bernoulli([0.1, 0.13, 0.11])
+
+
+def made_by(policy, horizon=2000, batches=None):
+    """A log of this rule, with the batch of each round if it is to be told."""
+    rounds = db.simulate(policy, BINARY, horizon=horizon, runs=1, seed=3, paths=True).log(0).rounds
+    return db.ExperimentLog(rounds.arms, rounds.rewards, labels=[0, 1, 2], batches=batches)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "batched(beta_thompson, size=500)",
+        "batched(beta_thompson, size=100)",
+        "batched(ucb, size=50)",
+        "floor(thompson(noise_sd=0.3), probability=0.1)",
+        "gate(thompson(noise_sd=0.3), pulls=100)",
+        "warm_up(beta_thompson, rounds=600)",
+        "warm_up(ucb, pulls=20)",
+        "floor(warm_up(batched(beta_thompson, size=200), rounds=400), probability=0.05)",
+    ],
+)
+def test_what_was_around_a_rule_is_found(policy):
+    """Not always to the digit: a gate opens after some rounds, like a warm-up, and Thompson sampling has two kinds."""
+    made, found = db.policies.as_policy(policy), identify(made_by(policy, horizon=4000))
+    expected = {type(layer) for layer in made.layers}
+    best = next(
+        each.policy for each in found.candidates if "thompson" in each.policy.core.name or made.core.name == "ucb"
+    )
+    kinds = {type(layer) for layer in best.layers}
+    assert kinds == expected or kinds == expected - {db.Gate} | {db.WarmUp}
+    assert found.p_value > 0.01
+    if db.Batched in expected:
+        (size,) = (layer.size for layer in best.layers if isinstance(layer, db.Batched))
+        assert size == next(layer.size for layer in made.layers if isinstance(layer, db.Batched))
+
+
+def test_a_log_with_batches_is_of_a_rule_in_batches():
+    """Whose sizes the rule does not need."""
+    policy, batch = "batched(beta_thompson, size=500)", np.repeat(["mon", "tue", "wed", "thu"], 500)
+    found = identify(made_by(policy, batches=batch))
+    assert found.policy.needs_batches
+    assert found.policy.core.name in ("beta_thompson", "thompson")
+    assert found.p_value > 0.01
+
+
+def test_of_a_table_of_batches_the_counts_are_compared():
+    """As of the rounds that it was made of."""
+    policy, batch = "batched(beta_thompson, size=500)", np.repeat(["mon", "tue", "wed", "thu"], 500)
+    log = made_by(policy, batches=batch)
+    cells = [(day, arm) for day in dict.fromkeys(batch) for arm in range(3)]
+    here = [(batch == day) & (log.rounds.arms == arm) for day, arm in cells]
+    means = [log.rounds.rewards[rounds].mean() for rounds in here]
+    table = db.ExperimentLog.from_batches(
+        *zip(*cells, strict=True), [rounds.sum() for rounds in here], means, binary=True
+    )
+    rounds, counts = identify(log), identify(table)
+    assert [str(each.policy) for each in counts.candidates] == [str(each.policy) for each in rounds.candidates]
+    known, other = ([each.log_likelihood for each in found.candidates] for found in (counts, rounds))
+    np.testing.assert_allclose(known, other, rtol=1e-6)
+
+
+def test_rules_that_go_by_totals_compete_in_batches():
+    for family in FAMILIES:
+        needed = {"fixed_weights": {"weights": (0.5, 0.5)}, "thompson": {"initial_pulls": 1}}.get(family.name, {})
+        assert family.by_totals == RULES[family.name](**family.fixed, **needed).by_totals, family.name
+
+
+def test_no_rule_fits_a_log_of_others():
+    """Exploration sampling is not tried."""
+    found = identify(db.datasets.pad.log)
     assert found.verdict == "none fits"
     assert "None of the rules fits" in str(found)
-    assert "Were the arms chosen in batches" in flat(str(found))
-    plain = db.simulate("beta_thompson", arms, horizon=2000, runs=1, seed=3, paths=True)
-    assert db.identify(plain.log(0)).verdict != "none fits"  # the control
+    assert "did the rule hear of rewards late" in flat(str(found))
 
 
 def test_of_a_log_with_many_rounds_and_arms_only_the_beginning_is_looked_at(monkeypatch):
@@ -259,9 +328,9 @@ def test_of_a_log_with_many_rounds_and_arms_only_the_beginning_is_looked_at(monk
     begins = identify(db.ExperimentLog(log.rounds.arms[:150], log.rounds.rewards[:150], labels=[0, 1, 2]))
     assert found.candidates == begins.candidates
     assert (found.horizon, found.looked_at, found.left_out) == (300, 150, ("top_two_thompson",))
-    assert "top_two_thompson" not in {each.policy.name for each in found.candidates}
+    assert "top_two_thompson" not in {each.policy.core.name for each in found.candidates}
     words = flat(str(found))
     assert "3 arms, 300 rounds, of which the first 150 were looked at" in words
     assert "Not tried, because it would take long with so many arms: top_two_thompson." in words
     monkeypatch.setattr("debandit.identification.families.MOST_PAIRS", 150 * 9)
-    assert "top_two_thompson" in {each.policy.name for each in identify(log).candidates}
+    assert "top_two_thompson" in {each.policy.core.name for each in identify(log).candidates}

@@ -119,7 +119,7 @@ def identify(request: Request, progress: Progress) -> dict[str, Any]:
     from debandit.identification import identify as run
 
     progress.stage("Comparing the rules")
-    found = run(_log(request))
+    found = run(_log(request, guess_batches=True))
     rows = found.document()["rules"]
     return {
         "text": in_html(_in_words(part) for part in found.parts() if part.kind in ("verdict", "untried")),

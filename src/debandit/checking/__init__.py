@@ -145,9 +145,9 @@ def check_before_debiasing(
 
 
 def p_of_choices(log: ExperimentLog, policy: Policy, seed: int = 0) -> float:
-    """The p-value of the choices alone; 1 if the rule has no randomness, or does not say how likely they are."""
+    """The p-value of the choices alone: 0 if they are impossible, 1 if the rule does not say how likely they are."""
     looked = _look(log, policy, MOST_ROUNDS, seed)
-    return 1.0 if looked is None or looked.judged is None else looked.judged.p_value
+    return 1.0 if looked is None else looked.p_value
 
 
 def _look(log: ExperimentLog, policy: Policy, most: int, seed: int) -> Looked | None:

@@ -100,7 +100,7 @@ class BatchCounts(NamedTuple):
         return np.asarray(self.odd.any(axis=1))
 
 
-class _Before(NamedTuple):
+class Before(NamedTuple):
     """What was known before each of some batches (n of them)."""
 
     present: NDArray[np.bool_]  # (n, K) the arms that were there
@@ -122,18 +122,18 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     """
     arm_count, planned = len(log.labels), policy.planned(log.horizon)
     conditions = policy.conditions(arm_count, planned)
-    counts, sums, squares = _table(log, conditions)
+    counts, sums, squares = table_of(log, conditions)
     total = len(counts)
     count = most_looked_at(log, policy, total, most)
     chosen = np.unique(np.linspace(0, total - 1, count).astype(np.int64))
     if conditions.decides:
         chosen = np.arange(total + (planned > log.horizon))  # the last one would have been next
         counts = np.concatenate([counts, np.zeros((len(chosen) - total, arm_count), np.int64)])
-    before, prescribed = _before(log, conditions, chosen, (counts, sums, squares), planned)
+    before, prescribed = known_before(log, conditions, chosen, (counts, sums, squares), planned)
     in_rounds = not policy.by_totals
-    chances, scores = _answers_along(log, policy, before.begun) if in_rounds else _answers(policy, conditions, before)
+    chances, scores = _answers_along(log, policy, before.begun) if in_rounds else answers(policy, conditions, before)
     changed_later = conditions.changes and (conditions.draws or conditions.decides_by_chances)
-    own = _answers(policy, conditions._replace(changes=()), before)[0] if changed_later else chances
+    own = answers(policy, conditions._replace(changes=()), before)[0] if changed_later else chances
     undecided, there = "", before.present
     if conditions.decides:
         held, over, undecided = _course(policy, conditions, before, (own, chances), prescribed, counts, total)
@@ -165,9 +165,9 @@ def compare_batches(log: ExperimentLog, policy: Policy, most: int) -> BatchCount
     )
 
 
-def _before(
+def known_before(
     log: ExperimentLog, conditions: Conditions, chosen: Ints, table: tuple[Ints, Floats, Floats], planned: int
-) -> tuple[_Before, Ints]:
+) -> tuple[Before, Ints]:
     """What was known before the chosen batches, and the pulls (n, K) that are prescribed in them."""
     none, told = np.zeros((1, len(log.labels))), np.maximum(chosen - conditions.late_batches, 0)
     made, *added_up = (np.concatenate([none, part.cumsum(axis=0)]) for part in table)
@@ -178,13 +178,13 @@ def _before(
     prescribed, uniform = _prescribed_in_batches(conditions, planned, chosen, made[chosen], pulls, sums)
     present = np.array([conditions.present(batch, len(log.labels)) for batch in chosen.tolist()])
     present = present.reshape(-1, len(log.labels))
-    return _Before(present, uniform, known, begun, pulls, sums, spread, planned), prescribed
+    return Before(present, uniform, known, begun, pulls, sums, spread, planned), prescribed
 
 
 def _course(
     policy: Policy,
     conditions: Conditions,
-    before: _Before,
+    before: Before,
     said: tuple[Floats, Floats],
     prescribed: Ints,
     counts: Ints,
@@ -202,7 +202,7 @@ def _course(
     return held, over, undecided if len(over) > total and not over[-1] else ""
 
 
-def _table(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats, Floats]:
+def table_of(log: ExperimentLog, conditions: Conditions) -> tuple[Ints, Floats, Floats]:
     """Pulls and sums of each batch and arm (batches, K), and squared deviations from the arm's mean in all batches."""
     if log.batches is not None:
         return log.batches.pulls, log.batch_sums, log.batch_squares
@@ -234,7 +234,7 @@ def _prescribed_in_batches(
     return prescribed, uniform
 
 
-def _answers(policy: Policy, conditions: Conditions, before: _Before) -> tuple[Floats, Floats]:
+def answers(policy: Policy, conditions: Conditions, before: Before) -> tuple[Floats, Floats]:
     """The chances and the scores (n, K) in batches before which the rule has heard of these totals."""
     present, warm, known, begun, pulls, sums, squares, horizon = before
     chances, scores = np.zeros(pulls.shape), np.full(pulls.shape, np.nan)

@@ -16,6 +16,7 @@ from debandit.cli.options import (
     dataset_of,
     log_and_policy,
     log_file,
+    log_in_batches,
     log_of,
     policy_for,
     read_pair,
@@ -261,12 +262,12 @@ def _echo_command(text: str) -> None:
 
 
 @click.command(short_help="Say which built-in rule explains a log best.")
-@log_file
+@log_in_batches("without one, the batches that its times suggest are tried, and some sizes.")
 @printed_as
 def identify(log: tuple[str, ...], columns: Columns, form: str, json_path: str | None) -> None:
     """Say which built-in rule, with which options, explains a log best, and how sure one can be."""
     from debandit.identification import identify as run
 
-    data = log_of(log, columns)
+    data = log_of(log, columns, guess_batches=True)
     _check_targets({"--json": json_path}, log, columns)
     show(run(data), form, json_path)

@@ -148,12 +148,13 @@ def log_and_policy(command: Command) -> Command:
         help="The rule that chose the arms, with its options, or the rule of a platform, such as preset:growthbook "
         "(debandit presets lists them). A data set has its own rule; any other LOG needs this option.",
     )
-    batch = click.option(
-        "--batch",
-        metavar="COLUMN",
-        help="The column of the batches; write the rule as batched(RULE).  [default: guessed if it is written so]",
-    )
-    return log_file(batch(batch_by(policy(command))))
+    return log_in_batches("write the rule as batched(RULE).  [default: guessed if it is written so]")(policy(command))
+
+
+def log_in_batches(words: str) -> Callable[[Command], Command]:
+    """The log, its columns and its batches, of which there is more to say."""
+    batch = click.option("--batch", metavar="COLUMN", help=f"The column of the batches; {words}")
+    return lambda command: log_file(batch(batch_by(command)))
 
 
 def log_file(command: Command) -> Command:

@@ -1,34 +1,42 @@
-"""Which built-in rule, with which options, explains a log best.
+"""Which built-in rule, with which options and what around it, explains a log best.
 
 The likelihood of the choices (`chances`) is averaged over what each rule's options may be beforehand (`families`,
-`search`), which charges for every option that has to be chosen well; then the rules are ranked (`identified`).
+`search`), which charges for every option that has to be chosen well; then the rules are ranked (`identified`). What may
+have been `around` them, an even split at first and a floor, is tried with each; and if the log has no batches of its
+own, so are `batchings`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from debandit.checking import p_of_choices
 from debandit.errors import InputError
-from debandit.identification.families import FAMILIES
+from debandit.identification.batchings import in_batches
+from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import Identified, ranked
-from debandit.identification.record import Record
-from debandit.identification.search import best_fits
+from debandit.identification.record import AnyRecord, BatchRecord, Record
+from debandit.identification.score import Scored
+from debandit.identification.search import NEAR, best_fits, on_more
 from debandit.log import ExperimentLog
 
 MOST_NUMBERS = 2**24  # rounds times arms: of more the beginning would say little
 LOOKED_AT = 2**19  # rounds times arms: a rule needs a microsecond or so for each, and hundreds are tried
+FIRST_ROUNDS, MORE_ROUNDS = 5000, 20_000  # on which all rules are compared, and the best of them
+FINALISTS = 5
 
 
 def identify(log: ExperimentLog) -> Identified:
     """Rank the built-in rules by how well they explain the choices of a log; their options are estimated.
 
-    Of a log with many rounds and arms only the beginning is looked at.
+    An even split at first, a gate and a floor are tried around each rule, and batches if the log has none of its own.
+    Of a log with many rounds and no batches only the beginning is looked at.
 
     Parameters
     ----------
     log : ExperimentLog
-        A log that has every round.
+        A log that has every round, or a table of batches.
 
     Returns
     -------
@@ -44,30 +52,69 @@ def identify(log: ExperimentLog) -> Identified:
     >>> found.verdict, str(found.policy)
     ('clear', 'ucb(c=2.0)')
     """
-    if log.rounds is None:
+    if log.rounds is None and log.batches is None:
         raise InputError(
-            "identify needs a table with one row per round, and this one has counts",
+            "identify needs a table with one row per round, or per batch and arm, and this one has totals only",
             where="log",
-            remedy="Many rules lead to the same counts; what tells them apart is which arm followed what.",
+            remedy="Many rules lead to the same totals; what tells them apart is which arm followed what.",
         )
-    if log.horizon * len(log.labels) > MOST_NUMBERS:
-        raise InputError(
-            f"{log.horizon:,} rounds of {len(log.labels):,} arms are too many to compare rules on",
-            where="log",
-            remedy=f"Rounds times arms may be {MOST_NUMBERS:,}. Try the first rounds of the log.",
-        )
-    record = Record(log.rounds.arms, log.rounds.rewards, len(log.labels)).first(LOOKED_AT // len(log.labels))
-    families = [family for family in FAMILIES if family.competes(record, log.binary)]
+    families = [family for family in FAMILIES if log.binary or not family.for_binary]
     with np.errstate(all="ignore"):  # some options make no sense for some logs
-        fits = best_fits([family for family in families if not family.takes_long(record)], record)
-    found = ranked(
-        fits,
-        horizon=log.horizon,
-        arm_count=len(log.labels),
-        looked_at=record.horizon,
-        left_out=[family.name for family in families if family.takes_long(record)],
-    )
-    return replace(found, p_value=p_of_choices(log, found.policy))
+        if log.batch_sizes is not None:
+            looked_at, (fits, left_out) = log.horizon, _fits(families, BatchRecord(log, None))
+        else:
+            looked_at, fits, left_out = _in_rounds(log, families)
+    found = ranked(fits, horizon=log.horizon, arm_count=len(log.labels), looked_at=looked_at, left_out=left_out)
+    return replace(found, p_value=p_of_choices(log, found.policy.in_log(log)))
+
+
+def _fits(families: Sequence[Family], record: AnyRecord) -> tuple[list[Scored], list[str]]:
+    """The best of each rule, and the rules that were left out because they take long."""
+    competing = [family.of(record) for family in families if family.competes(record)]
+    long = [family.name for family in competing if family.takes_long(record)]
+    return best_fits([family for family in competing if family.name not in long], record), list(dict.fromkeys(long))
+
+
+def _in_rounds(log: ExperimentLog, families: Sequence[Family]) -> tuple[int, list[Scored], list[str]]:
+    """How many rounds were looked at, the best of each rule, also in batches, and what was left out.
+
+    Of a long log the rules that explain the beginning best are compared on more of it, with those in batches.
+    """
+    assert log.rounds is not None
+    arm_count = len(log.labels)
+    if log.horizon * arm_count > MOST_NUMBERS:
+        raise InputError(
+            f"{log.horizon:,} rounds of {arm_count:,} arms are too many to compare rules on",
+            where="log",
+            remedy=f"Rounds times arms may be {MOST_NUMBERS:,}. Try the first rounds, or name the batches (--batch).",
+        )
+    few, more = (min(log.horizon, most, LOOKED_AT // arm_count) for most in (FIRST_ROUNDS, MORE_ROUNDS))
+    longer = Record(log.rounds.arms, log.rounds.rewards, arm_count).first(more)
+    fits, left_out = _fits(families, longer.first(few))
+    if few < more:
+        fits = [on_more(fit, longer) for fit in sorted(fits, key=lambda fit: -fit.score)[:FINALISTS]]
+    batched = in_batches(_first(log, more), families, max(fit.score for fit in fits))
+    return more, _competing([*fits, *batched]), left_out
+
+
+def _first(log: ExperimentLog, rounds: int) -> ExperimentLog:
+    """The beginning of a log of rounds."""
+    assert log.rounds is not None
+    if rounds == log.horizon:
+        return log
+    arms, rewards = log.rounds.arms[:rounds], log.rounds.rewards[:rounds]
+    beginning = ExperimentLog.of_codes(log.labels, arms, rewards, labels=log.labels)
+    object.__setattr__(beginning, "batchings", log.batchings)
+    return beginning
+
+
+def _competing(fits: Sequence[Scored]) -> list[Scored]:
+    """The best of each rule, and others of it that explain the log nearly as well as the best of all."""
+    best: dict[str, Scored] = {}
+    for fit in sorted(fits, key=lambda fit: -fit.score):
+        best.setdefault(fit.core.name, fit)
+    top = max(fit.score for fit in fits)
+    return [fit for fit in fits if fit is best[fit.core.name] or fit.score > top - NEAR]
 
 
 __all__ = ["Identified", "identify"]

@@ -5,13 +5,16 @@ Where the rules themselves integrate to 13 digits for every arm, a few digits fo
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.identification.record import Record
 from debandit.policies import BetaThompson, Exp3, GaussianThompson, Policy, ThompsonSampling, TopTwoThompson
 from debandit.policies.policy import cannot_say
+
+if TYPE_CHECKING:
+    from debandit.identification.record import Record
 
 Z = np.linspace(-6, 6, 41)
 Z_WEIGHTS = np.exp(-0.5 * Z * Z) / np.exp(-0.5 * Z * Z).sum()
@@ -20,7 +23,7 @@ ROUNDS_AT_ONCE = 256  # so that arrays stay in the cache
 TRIES = 100  # of top-two Thompson sampling
 
 
-def logged_chances(policy: Policy, record: Record) -> Floats:
+def logged_chances(policy: Policy, record: "Record") -> Floats:
     """How likely the rule was to pull what was pulled."""
     if isinstance(policy, BetaThompson):
         return _in_parts(record, lambda part: _beta(policy, record, part))
@@ -45,14 +48,14 @@ def _of(every: np.ndarray, arms: Ints) -> np.ndarray:
     return every[np.arange(len(arms)), arms]
 
 
-def _after_opening(policy: Policy, record: Record, chances: Floats) -> Floats:
+def _after_opening(policy: Policy, record: "Record", chances: Floats) -> Floats:
     forced = policy.opening * record.arm_count
     if forced:
         chances[:forced] = (np.arange(record.horizon) // policy.opening == record.arms)[:forced]
     return chances
 
 
-def _posterior(policy: ThompsonSampling | TopTwoThompson, record: Record) -> tuple[Floats, Floats]:
+def _posterior(policy: ThompsonSampling | TopTwoThompson, record: "Record") -> tuple[Floats, Floats]:
     """Location and width of every arm's draw, of shape (T, K)."""
     prior_pulls = (policy.noise_sd / policy.prior_sd) ** 2
     shrink = 0.0 if getattr(policy, "center", "") == "sample" else prior_pulls
@@ -60,7 +63,7 @@ def _posterior(policy: ThompsonSampling | TopTwoThompson, record: Record) -> tup
     return location, policy.noise_sd / np.sqrt(record.pulls + prior_pulls)
 
 
-def _highest(location: Floats, width: Floats, record: Record, arms: Ints) -> Floats:
+def _highest(location: Floats, width: Floats, record: "Record", arms: Ints) -> Floats:
     """P_a = E prod_{j != a} Phi((location_a + width_a Z - location_j) / width_j) for each round's a in `arms`."""
     from debandit.special import ndtr
 
@@ -81,12 +84,12 @@ def _highest(location: Floats, width: Floats, record: Record, arms: Ints) -> Flo
     return _in_parts(record, integral)
 
 
-def _in_parts(record: Record, chances: Callable[[slice], Floats]) -> Floats:
+def _in_parts(record: "Record", chances: Callable[[slice], Floats]) -> Floats:
     starts = range(0, record.horizon, ROUNDS_AT_ONCE)
     return np.concatenate([chances(slice(start, start + ROUNDS_AT_ONCE)) for start in starts])
 
 
-def _top_two(policy: TopTwoThompson, record: Record) -> tuple[Floats, Floats]:
+def _top_two(policy: TopTwoThompson, record: "Record") -> tuple[Floats, Floats]:
     """P(logged arm) as the leader, and as the challenger: sum_{j != a} p_j p_a / (1 - p_j), but for the last try."""
     key = (policy.noise_sd, policy.prior_sd, policy.prior_mean)
     if key not in record.tried:
@@ -104,7 +107,7 @@ def _top_two(policy: TopTwoThompson, record: Record) -> tuple[Floats, Floats]:
     return record.tried[key]
 
 
-def _exp3(policy: Exp3, record: Record) -> Floats:
+def _exp3(policy: Exp3, record: "Record") -> Floats:
     """Every probability depends on the ones before it; plain numbers are faster than short arrays."""
     count, gamma = record.arm_count, policy.gamma
     gains = (gamma / count * (record.rewards - policy.low) / (policy.high - policy.low)).tolist()
@@ -117,7 +120,7 @@ def _exp3(policy: Exp3, record: Record) -> Floats:
     return np.array(chances)
 
 
-def _beta(policy: BetaThompson, record: Record, part: slice) -> Floats:
+def _beta(policy: BetaThompson, record: "Record", part: slice) -> Floats:
     """The chances of the logged arms from beta draws, on a grid of x = log(b / (1 - b)); see `policies.beta_draws`."""
     a = policy.alpha + record.sums[part]
     c = policy.beta + record.pulls[part] - record.sums[part]

@@ -12,15 +12,13 @@ from debandit.files import json_text, known, write_whole
 from debandit.identification.score import Scored
 from debandit.policies import Policy
 from debandit.policies.policy import SELDOM_CHANGED
+from debandit.policies.wrappers import Wrapper
 from debandit.tables import Column, Part, Printed, Table, plain
 
 SCHEMA, SCHEMA_VERSION = "debandit.identified", 1
 CLEAR, LIKELY = 0.95, 0.75  # weights
 CERTAIN = -1e-3  # a log-likelihood above this explains every round
-UNTRIED = (
-    "Batches, floors, gates and warm-ups were not tried. If your rule ran with one of them, none of these rules is "
-    "right, even if the answer is clear."
-)
+UNTRIED = "Delays, quotas, tempered or dropped shares and early stops were not tried."
 MISFIT = 0.01  # a p-value below this says that not even the best rule fits
 AS_GOOD = 1.0  # log-likelihoods that differ by less say nothing
 
@@ -95,22 +93,26 @@ class Identified(Printed):
 
     @property
     def as_good(self) -> list[Policy]:
-        """Other rules whose choices look as likely as the best one's, though they do not explain every round."""
+        """Other rules whose choices look as likely as the best one's, though they do not explain every round.
+
+        Those with more around them are left out, for they can mimic it: a floor of 0.01 is hardly one.
+        """
         best, *others = self.candidates
-        twins = self.twins
+        twins, most = self.twins, _layers(best.policy)
         near = [other.policy for other in others if other.log_likelihood > best.log_likelihood - AS_GOOD]
-        return [policy for policy in near if policy not in twins]
+        return [policy for policy in near if policy not in twins and _layers(policy) <= most]
 
     @property
     def verdict(self) -> str:
         """'clear', 'some doubt' or 'cannot tell', by the weight of the best and whether another explains as much.
 
-        'none fits' if the best one is unlikely to have made the log.
+        'none fits' if the best one is unlikely to have made the log; never clear if it cannot have made all of it.
         """
-        if self.p_value < MISFIT:
+        impossible = self.candidates[0].impossible
+        if self.p_value < MISFIT and not impossible:
             return "none fits"
         weight = self.candidates[0].weight
-        doubt = weight < CLEAR or self.twins or self.as_good
+        doubt = weight < CLEAR or self.twins or self.as_good or impossible
         return "cannot tell" if weight < LIKELY else "some doubt" if doubt else "clear"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -167,18 +169,18 @@ class Identified(Printed):
     def _words(self) -> list[str]:
         best, second = self.candidates[:2]
         lines = [f"{_VERDICTS[self.verdict]} {brief(best.policy)}; the runner-up is {brief(second.policy)}."]
-        if self.p_value < MISFIT:
+        if self.verdict == "none fits":
             lines.append(
-                f"But {best.policy.name} is unlikely to have made these choices, either (p = {self.p_value:.2g}). "
-                "Were the arms chosen in batches, or with a floor or a warm-up? Such rules are not tried here; "
-                "debandit check tries the one that you name."
+                f"But it is unlikely to have made these choices, either (p = {self.p_value:.2g}). Were there batches, "
+                "or did the rule hear of rewards late? Name the column of the batches; debandit check tries the rule "
+                "that you name."
             )
         if best.note:
             lines.append(f"{best.note[0].upper()}{best.note[1:]}.")
         if best.impossible:
             lines.append(
-                f"But {best.policy.name} never chooses the arm of {best.impossible} of the {self.looked_at:,} rounds: "
-                f"it agrees with {1 - best.impossible / self.looked_at:.1%}. Are rounds missing, or was it not "
+                f"But {best.policy.core.name} never chooses the arm of {best.impossible} of the {self.looked_at:,} "
+                f"rounds: it agrees with {1 - best.impossible / self.looked_at:.1%}. Are rounds missing, or was it not "
                 "followed?"
             )
         if self.twins:
@@ -220,9 +222,17 @@ def ranked(
     return Identified(candidates, horizon, arm_count, looked_at=looked_at, left_out=tuple(left_out))
 
 
+def _layers(policy: Policy) -> int:
+    return len(policy.layers) if isinstance(policy, Wrapper) else 0
+
+
 def brief(policy: Policy) -> str:
-    """The rule with the options that are not at their defaults, or with all of one or two."""
+    """The rule with the options that are not at their defaults, or with all of one or two; no list of batches."""
     usual, options = policy.defaults(), policy.options()
+    if isinstance(policy, Wrapper):
+        changed = [(name, value) for name, value in options.items() if name != "policy" and value != usual[name]]
+        numbers = [f"{name}={value!r}" for name, value in changed if not isinstance(value, tuple)]
+        return f"{policy.name}({', '.join([brief(policy.policy), *numbers])})"
     few = sum(name not in SELDOM_CHANGED for name in options) <= 2
     shown = {k: v for k, v in options.items() if v != usual[k] or (few and k not in SELDOM_CHANGED)}
     text = ", ".join(f"{name}={value!r}" for name, value in shown.items())

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from debandit.engine.data import Floats
-from debandit.identification.record import Record
+from debandit.identification.beginnings import roundest
+from debandit.identification.record import AnyRecord, Record
 from debandit.identification.score import per_number
 from debandit.policies import Policy
 
@@ -22,10 +23,10 @@ class Seen(NamedTuple):
     note: str = ""
 
 
-ReadOff = Callable[[type[Policy], Options, Record], Seen]
+ReadOff = Callable[[type[Policy], Options, Any], Seen]  # of a record: some know what to read off rounds only
 
 
-def nothing(_rule: type[Policy], _fixed: Options, _record: Record) -> Seen:
+def nothing(_rule: type[Policy], _fixed: Options, _record: AnyRecord) -> Seen:
     """Nothing is read off for rules whose options must be searched for."""
     return Seen({})
 
@@ -54,9 +55,9 @@ def range_of_rewards(_rule: type[Policy], _fixed: Options, record: Record) -> Se
     return Seen({"low": float(record.rewards.min()), "high": float(record.rewards.max())})
 
 
-def shares(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
+def shares(_rule: type[Policy], _fixed: Options, record: AnyRecord) -> Seen:
     """Each arm's share of the rounds; charged as if beforehand all shares were alike likely, which is exact."""
-    counts = np.bincount(record.arms, minlength=record.arm_count)
+    counts = record.pulled
     likelihood = float(np.sum(counts * np.log(np.maximum(counts, 1) / record.horizon)))
     evidence = math.lgamma(record.arm_count) - math.lgamma(record.horizon + record.arm_count)
     evidence += sum(math.lgamma(count + 1) for count in counts)
@@ -124,15 +125,3 @@ def _allowed(unit: Policy, record: Record) -> tuple[Floats, Floats]:
     low = np.where(gain > 0, threshold, 0.0).max(axis=-1, initial=0.0)
     high = np.where(never, 0.0, np.where(gain < 0, threshold, np.inf)).min(axis=-1, initial=np.inf)
     return low, high
-
-
-def roundest(low: float, high: float) -> float:
-    """The number with the fewest digits between two: people choose round numbers."""
-    if high == np.inf:
-        high = 4 * low if low > 0 else 2.0
-    middle = (low + high) / 2
-    for digits in range(1, 17):
-        value = float(f"{middle:.{digits}g}")
-        if low < value < high:
-            return value
-    return middle

@@ -7,26 +7,30 @@ that is not the default, 1 / (2 + 2 distance) for initial pulls so far from thei
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from debandit.identification.chances import logged_chances
-from debandit.identification.record import Record
+from debandit.identification.around import Around, best_around
+from debandit.identification.record import AnyRecord
 from debandit.policies import Policy
-
-NO_CHANCE = 1e-12  # a chance below this is none
-LAPSES = 0.01  # the share of rounds with any arm instead of the rule's, where some must be: mistakes are rare
-BROKEN = math.log(100)  # the charge for such a log
 
 
 @dataclass(frozen=True)
 class Scored:
     """One rule on one log."""
 
-    policy: Policy
-    log_likelihood: float
-    impossible: int  # rounds whose arm the rule never chooses; these are put down to lapses
+    core: Policy  # the rule alone
+    policy: Policy  # with what is around it
+    around: Around
     charge: float
     note: str = ""
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of all choices."""
+        return self.around.log_likelihood
+
+    @property
+    def impossible(self) -> int:
+        """Rounds whose arm the rule never chooses; these are put down to lapses."""
+        return self.around.impossible
 
     @property
     def score(self) -> float:
@@ -34,21 +38,28 @@ class Scored:
         return self.log_likelihood - self.charge
 
 
-def fitted(policy: Policy, record: Record, charge: float = 0.0, note: str = "") -> Scored:
-    """Score one rule: `charge` is for its numbers. If some rounds are impossible for it, they are lapses."""
-    chances = np.nan_to_num(logged_chances(policy, record))
-    impossible = int((chances < NO_CHANCE).sum())
-    charge += _charge(policy)
-    if impossible:
-        chances = (1 - LAPSES) * chances + LAPSES / record.arm_count
-        charge += BROKEN
-    return Scored(policy, float(np.log(np.minimum(chances, 1.0)).sum()), impossible, charge, note)
+def fitted(
+    policy: Policy,
+    record: AnyRecord,
+    charge: float = 0.0,
+    note: str = "",
+    *,
+    begins: bool = False,
+    floors: bool = False,
+) -> Scored:
+    """Score one rule: `charge` is for its numbers. What may be around it is what explains the log best.
+
+    If some rounds are impossible for it, they are lapses.
+    """
+    seen = record.seen_by(policy)
+    around = best_around(seen, record, policy.opening, begins=begins, floors=floors)
+    charge += _charge(policy) + around.charge
+    return Scored(policy, around.wrapped(record.ran(policy)), around, charge, note)
 
 
-def plain_log_likelihood(policy: Policy, record: Record) -> float:
+def plain_log_likelihood(policy: Policy, record: AnyRecord, around: Around) -> float:
     """To search by: without lapses, which would make a second peak where a rule is wrong often enough."""
-    chances = np.nan_to_num(logged_chances(policy, record))
-    return float(np.log(np.clip(chances, NO_CHANCE, 1.0)).sum())
+    return around.again(record.seen_by(policy), record)
 
 
 def per_number(horizon: int) -> float:

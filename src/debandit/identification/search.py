@@ -11,7 +11,7 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError
 from debandit.identification.families import Family, Range
 from debandit.identification.read_off import Options
-from debandit.identification.record import Record
+from debandit.identification.record import AnyRecord
 from debandit.identification.score import Scored, fitted, per_number, plain_log_likelihood
 from debandit.policies import Policy
 
@@ -19,16 +19,22 @@ SEARCHED = 2000  # rounds that the search looks at; all of them count for the sc
 NEAR = 10.0  # families are not searched further if the logarithm of their evidence is lower than the best one's by this
 
 
-def best_fits(families: Iterable[Family], record: Record) -> list[Scored]:
+def best_fits(families: Iterable[Family], record: AnyRecord) -> list[Scored]:
     """The likeliest options of every rule; the charge makes the score the logarithm of odds times evidence."""
-    found = [(family, fit) for family in families if (fit := _on_grid(family, record)) is not None]
+    found = [(family, fit) for family in families if (fit := on_grid(family, record)) is not None]
     top = max(fit.score for _, fit in found)
     best: dict[str, Scored] = {}
     for family, fit in found:
         fit = _refined(family, fit, record) if family.free and fit.score > top - NEAR else fit
-        known = best.get(fit.policy.name)
-        best[fit.policy.name] = fit if known is None else _together(known, fit)
+        known = best.get(family.name)
+        best[family.name] = fit if known is None else _together(known, fit)
     return list(best.values())
+
+
+def on_more(fit: Scored, record: AnyRecord) -> Scored:
+    """The same rule on more rounds, with whatever is around it then."""
+    again = fitted(fit.core, record, note=fit.note, begins=fit.around.begins, floors=fit.around.floors)
+    return replace(again, charge=fit.charge - fit.around.charge + again.around.charge)
 
 
 def _together(one: Scored, other: Scored) -> Scored:
@@ -37,7 +43,7 @@ def _together(one: Scored, other: Scored) -> Scored:
     return replace(better, charge=better.log_likelihood - float(np.logaddexp(one.score, other.score)))
 
 
-def _on_grid(family: Family, record: Record) -> Scored | None:
+def on_grid(family: Family, record: AnyRecord) -> Scored | None:
     """The average likelihood over the grid of options, and the best point of it."""
     fits: list[Scored] = []
     seen = family.read_off(family.rule, dict(family.fixed), record)
@@ -49,20 +55,20 @@ def _on_grid(family: Family, record: Record) -> Scored | None:
             policy = _built(family.rule, options)
             if policy is not None:
                 charge = seen.charge - math.log(family.odds) - sum(math.log(weight) for _, weight in point)
-                fits.append(fitted(policy, record, charge, seen.note))
+                fits.append(fitted(policy, record, charge, seen.note, begins=family.begins, floors=family.floors))
     if not fits:
         return None
     best = max(fits, key=lambda fit: fit.score)
     return replace(best, charge=best.log_likelihood - float(np.logaddexp.reduce([fit.score for fit in fits])))
 
 
-def _grid(rule: type[Policy], name: str, r: Range, record: Record) -> list[tuple[float, float]]:
+def _grid(rule: type[Policy], name: str, r: Range, record: AnyRecord) -> list[tuple[float, float]]:
     """Values with their probabilities beforehand."""
     values = [float(f"{r.value(x, record):.3g}") for x in np.linspace(r.low, r.high, r.points)]
     return [(rule.defaults()[name], 1 / 2), *((value, 1 / 2 / r.points) for value in values)]
 
 
-def _openings(rule: type[Policy], record: Record) -> list[Options]:
+def _openings(rule: type[Policy], record: AnyRecord) -> list[Options]:
     """Initial pulls as the log shows them, and the default: what seems to be an opening may be chance."""
     default = rule.defaults().get("initial_pulls")
     if default is None:
@@ -77,18 +83,20 @@ def _built(rule: type[Policy], options: Options) -> Policy | None:
         return None
 
 
-def _refined(family: Family, fit: Scored, record: Record) -> Scored:
+def _refined(family: Family, fit: Scored, record: AnyRecord) -> Scored:
     """Maximum likelihood from the best point of the grid, and the evidence by BIC if the grid is too coarse for it."""
-    numbers = _likeliest(fit.policy, family.free, record.first(SEARCHED))
-    better = fitted(replace(fit.policy, **numbers), record, note=fit.note)  # type: ignore[type-var]  # all rules are dataclasses
+    numbers = _likeliest(fit, family.free, record.first(SEARCHED))
+    changed = replace(fit.core, **numbers)  # type: ignore[type-var]  # all rules are dataclasses
+    better = fitted(changed, record, note=fit.note, begins=family.begins, floors=family.floors)
     if better.log_likelihood <= fit.log_likelihood:
         return fit
     by_bic = better.score - len(numbers) * per_number(record.horizon) + math.log(family.odds)
     return replace(better, charge=better.log_likelihood - max(fit.score, by_bic))
 
 
-def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> dict[str, float]:
+def _likeliest(fit: Scored, numbers: Mapping[str, Range], record: AnyRecord) -> dict[str, float]:
     """The likeliest numbers by Nelder-Mead; three digits are more than a log can tell."""
+    policy = fit.core
     from scipy.optimize import minimize
 
     def options(point: Floats) -> dict[str, float]:
@@ -99,7 +107,7 @@ def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> 
 
     def misfit(point: Floats) -> float:
         made = _built(type(policy), policy.options() | options(point))
-        return math.inf if made is None else -plain_log_likelihood(made, record)
+        return math.inf if made is None else -plain_log_likelihood(made, record, fit.around)
 
     start = np.array([_scale(getattr(policy, name), r, record) for name, r in numbers.items()])
     steps = [(r.high - r.low) / (r.points - 1) / 2 for r in numbers.values()]
@@ -114,7 +122,7 @@ def _likeliest(policy: Policy, numbers: Mapping[str, Range], record: Record) -> 
     return options(found.x)
 
 
-def _scale(value: float, r: Range, record: Record) -> float:
+def _scale(value: float, r: Range, record: AnyRecord) -> float:
     """The place of a number on its scale; the nearest of many points is near enough to begin with."""
     points = np.linspace(r.low, r.high, 10 * r.points)
     return float(points[np.argmin([abs(r.value(x, record) - value) for x in points])])
