@@ -1,4 +1,5 @@
 # demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
+# fuzz: hostile input, very much of it; it goes on where it was stopped.
 # site: the documentation as pages to browse, in build/site.  docs: the figures and tables that took hours to compute.
 # Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
 # The tests have three workers because some of them wait. Those of PostgreSQL start a server of their own, and those of pages
@@ -17,7 +18,7 @@ HAS_CHROMIUM := { command -v chromium || command -v chromium-browser || command 
 APT_CHROMIUM := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-liberation fonts-dejavu-core
 GET_CHROMIUM := { $(APT_CHROMIUM) || { apt-get update -qq && $(APT_CHROMIUM); }; }
 
-.PHONY: demo test bench site docs clean
+.PHONY: demo test fuzz bench site docs clean
 
 demo: .venv/installed
 	@$(BIN)/debandit demo
@@ -28,6 +29,10 @@ test: .venv/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 3 --dist worksteal -r s
+
+# make fuzz FUZZ="--inputs 50000 --seed 7"; FUZZ=--help lists the options
+fuzz: .venv/tested
+	PYTHONPATH=tests $(BIN)/python -m fuzz.campaign $(FUZZ)
 
 # make bench RACE=directory compares with a hand-written kernel as well
 bench: .venv/installed

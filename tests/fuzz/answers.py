@@ -1,12 +1,11 @@
 """Small experiments, also degenerate ones: what is said of them does not depend on names, units, origin or threads."""
 
-import dataclasses
+import contextlib
 import json
 import random
+import warnings
 
 import numpy as np
-from fuzz import grammar
-from fuzz.properties import need, need_json, need_printable, need_same
 from units import BOUNDED, in_unit, parts, told
 
 import debandit as db
@@ -14,6 +13,8 @@ from debandit.policies import as_policy
 from debandit.policies.wrappers import Wrapper
 from debandit.report import report_of
 from debandit.settings import INTERVALS
+from fuzz import grammar
+from fuzz.properties import need, need_json, need_printable, need_same
 
 NAMES, OTHERS = ("cherry", "apple", "damson", "berry"), ("vixen", "zebu", "wolf", "yak")
 REWARDS = {
@@ -24,31 +25,41 @@ REWARDS = {
     "all alike": lambda rng: 0.75,
     "far out": lambda rng: rng.choice([rng.random()] * 9 + [1e6]),
     "far away": lambda rng: 1e9 + rng.random(),
-    "tiny": lambda rng: rng.random() * 1e-60,
+    "tiny": lambda rng: rng.random() * 2.0**-100,
 }
 ALSO = {"check": db.check, "compare": db.compare, "identify": lambda log, _: db.identify(log), "describe": db.describe}
 
 
 def made(seed):
     rng = random.Random(f"answers {seed}")
-    arms, rounds, reward = rng.choice([2, 2, 3, 4]), rng.choice([2, 4, 10, 30, 60]), REWARDS[rng.choice(list(REWARDS))]
+    policy = a_rule(rng)
+    arms, rounds = 2 if policy.two_arms else rng.choice([2, 2, 3, 4]), rng.choice([2, 4, 10, 30, 60])
     options = {"runs": rng.choice([2, 40, 70]), "seed": rng.randrange(5), "world": grammar.fitted(rng)}
     options["interval"] = rng.choice([*INTERVALS, *["auto"] * 6])
     options["control"] = rng.choice([None, None, 0, 1])
-    options["adjust"] = rng.choice(["auto", "auto", "batches", "none"])
+    options["adjust"] = rng.choice(["auto", "auto", "auto", "batches", "none"])
     options["unseen"] = rng.choice([None, [0.5, 0.5]])
     options["level"] = rng.choice([0.95, 0.5, 0.999])
-    given = {"policy": grammar.rule(rng), "count": arms, "options": options, "power": rng.choice([-150, -3, 5, 150])}
+    given = {"policy": str(policy), "count": arms, "options": options, "power": rng.choice([-150, -3, 5, 150])}
     given["also"] = rng.choice([None, None, *ALSO, "report"])
-    if rng.random() < 0.6:  # as the rule makes it
-        given |= {"world": grammar.world(rng, arms), "horizon": rounds, "seed": rng.randrange(1000)}
+    if rng.random() < 0.6 and not policy.needs_batches:  # as the rule makes it
+        world = grammar.world(rng, arms, policy.binary_rewards or None)
+        given |= {"world": world, "horizon": rounds, "seed": rng.randrange(1000)}
     else:
+        reward = REWARDS["0/1" if policy.binary_rewards else rng.choice(list(REWARDS))]
         given["arms"] = [rng.randrange(arms) for _ in range(rounds)]
         given["rewards"] = [reward(rng) for _ in range(rounds)]
         options["force"] = rng.random() < 0.9
-    in_batches = "batched(" in given["policy"] and "size=" not in given["policy"]
-    given["batch"] = rng.choice([5, 10]) if in_batches or rng.random() < 0.1 else None
+    given["batch"] = rng.choice([5, 10]) if policy.needs_batches or rng.random() < 0.05 else None
     return given
+
+
+def a_rule(rng):
+    """One of the texts that are rules."""
+    while True:
+        with contextlib.suppress(db.DebanditError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return as_policy(grammar.rule(rng))
 
 
 def tried(given, folder):
@@ -72,9 +83,12 @@ def tried(given, folder):
     other = db.debias(log(OTHERS), policy, threads=1, **options(OTHERS)).document()
     need_same(nameless(other, OTHERS), nameless(document, NAMES), "other names")
     rule = innermost(policy)
-    if not result.settings.binary and rule.name not in BOUNDED and np.abs(rewards).max() > 1e-30 > 1 / 2.0**150:
-        need_same_in_unit(document, 2.0 ** given["power"], lambda u: db.debias(
-            log(NAMES, u), in_unit(policy, u), threads=1, **in_world_of(options(NAMES, u), u)))
+    if not result.settings.binary and rule.name not in BOUNDED and np.abs(rewards).max() > 0:
+        need_same_in_unit(
+            document,
+            2.0 ** given["power"],
+            lambda u: db.debias(log(NAMES, u), in_unit(policy, u), threads=1, **in_world_of(options(NAMES, u), u)),
+        )
         need_same_elsewhere(policy, log, options)
     also(given["also"], log(NAMES), policy, result)
     return True
@@ -84,7 +98,9 @@ def experiment(given, policy):
     """Arms and rewards."""
     if "arms" in given:
         return np.array(given["arms"]), np.array(given["rewards"])
-    runs = db.simulate(policy, given["world"], horizon=given["horizon"], runs=1, seed=given["seed"], paths=True, threads=1)
+    runs = db.simulate(
+        policy, given["world"], horizon=given["horizon"], runs=1, seed=given["seed"], paths=True, threads=1
+    )
     made = runs.path_arms[0] >= 0
     return runs.path_arms[0][made], runs.path_rewards[0][made]
 
@@ -121,8 +137,6 @@ def in_world_of(options, unit):
 def need_same_in_unit(document, unit, debias):
     """In another unit, a power of two, the bits are the same."""
     found, wanted = (parts(told(each, u)) for each, u in ((need_json(debias(unit).document()), 1.0), (document, unit)))
-    for place in (("settings", "world"),):
-        found.pop(place, None), wanted.pop(place, None)
     wrong = [(key, wanted.get(key), value) for key, value in found.items() if wanted.get(key) != value]
     need(not wrong, f"in units of {unit}: {wrong[:1]}")
 
@@ -130,7 +144,14 @@ def need_same_in_unit(document, unit, debias):
 def need_same_elsewhere(policy, log, options):
     """With another origin means move by that, and biases stay: but for rounding, and what it may do in one run."""
     rule = innermost(policy)
-    if "value_remaining" in str(policy) or rule.name not in ("ucb", "etc", "greedy", "uniform", "epsilon_greedy", "softmax"):
+    if "value_remaining" in str(policy) or rule.name not in (
+        "ucb",
+        "etc",
+        "greedy",
+        "uniform",
+        "epsilon_greedy",
+        "softmax",
+    ):
         return
     plain = {"world": "efron", "interval": "none", "runs": 70, "adjust": "none"}
     here, there = (

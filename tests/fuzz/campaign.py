@@ -13,19 +13,20 @@ import tempfile
 import time
 from pathlib import Path
 
-from fuzz.properties import LONGEST_SECONDS, judged
+from fuzz.properties import judged
 
 SHARES = {  # of a million inputs: the cheaper, the more
-    "rules": 600_000,
-    "results": 150_000,
-    "logs": 150_000,
-    "queries": 70_000,
-    "studies": 20_000,
-    "words": 6_000,
-    "answers": 3_000,
-    "forms": 1_000,
+    "rules": 760_000,
+    "logs": 120_000,
+    "results": 70_000,
+    "queries": 40_000,
+    "studies": 5_000,
+    "words": 3_000,
+    "answers": 1_500,
+    "forms": 500,
 }
-SECONDS = 20  # of work for one process
+SECONDS = 60  # of work for one process
+PATIENCE = 300  # seconds that one input may take on a busy machine, before its process is killed
 COUNTS = ("tried", "accepted", "refused", "troubles")
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -54,7 +55,6 @@ def work(name, first, last, kept, shared):
     end = time.monotonic() + SECONDS
 
     def count(seed, outcome):
-        now, *_ = shared
         shared[0] = seed
         shared[1 + COUNTS.index("troubles" if outcome == "trouble" else outcome)] += 1
         shared[5] = outcome != "tried"
@@ -86,7 +86,7 @@ def block(name, first, last, kept):
     try:
         while child.is_alive():
             seen = shared[1]
-            child.join(6 * LONGEST_SECONDS)
+            child.join(PATIENCE)
             if child.is_alive() and shared[1] == seen:
                 child.kill()
                 child.join()
@@ -105,7 +105,9 @@ def block(name, first, last, kept):
 
 def goals(inputs, commands, only):
     """How many inputs of each generator there are to be."""
-    found = {name: -(-share * inputs // sum(SHARES.values())) for name, share in SHARES.items()} | {"commands": commands}
+    found = {name: -(-share * inputs // sum(SHARES.values())) for name, share in SHARES.items()} | {
+        "commands": commands
+    }
     return {name: goal for name, goal in found.items() if only in (None, name)}
 
 
@@ -142,7 +144,9 @@ def run(state, path, wanted):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=1_000_000, help="of all generators together")
-    parser.add_argument("--commands", type=int, default=2000, help="command lines that are run by processes of their own")
+    parser.add_argument(
+        "--commands", type=int, default=2000, help="command lines that are run by processes of their own"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the first input of each generator")
     parser.add_argument("--only", choices=[*SHARES, "commands"], help="one generator; it takes all of its share")
     parser.add_argument("--state", type=Path, default=Path("debandit-out/fuzz/state.json"), help="what was done so far")

@@ -32,7 +32,20 @@ ODD = (
     *("[x for x in (1,)]", "-" * 300 + "1", "(" * 300 + ")" * 300, "'" + 3000 * "x" + "'", "[" + 2000 * "1," + "]"),
     *("{**{}}", "1 < 2", "not 1", "ucb", "uniform", "100000000", "100000001", "1e70", "1e71", "2**8", "'\\N{BELL}'"),
 )
-MARKS = (*"()[]{},='\":;.#\\ \n\t\r\0", "==", "**", "//", "\u2028", "\ud800", "\ufeff", "é", "＝", "preset:", "{x}", "a.py")
+MARKS = (
+    *"()[]{},='\":;.#\\ \n\t\r\0",
+    "==",
+    "**",
+    "//",
+    "\u2028",
+    "\ud800",
+    "\ufeff",
+    "é",
+    "＝",
+    "preset:",
+    "{x}",
+    "a.py",
+)
 
 
 def option(field, rng):
@@ -61,7 +74,11 @@ def some_options(rule, rng):
     needed = [each for each in fields if each.default is dataclasses.MISSING]
     either = EITHER.get(rule.name, ()) if rng.random() < 0.95 else ()
     one = rng.choice(either) if either else ""
-    chosen = [each for each in fields if each in needed or each.name == one or (rng.random() < 0.3 and each.name not in either)]
+    chosen = [
+        each
+        for each in fields
+        if each in needed or each.name == one or (rng.random() < 0.3 and each.name not in either)
+    ]
     return [(each.name, option(each, rng)) for each in chosen]
 
 

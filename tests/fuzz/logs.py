@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
-from fuzz.properties import need
 
 import debandit as db
 from debandit.readers.reading import read
+from fuzz.properties import need
 
 LONGEST_MESSAGE = 2000
 

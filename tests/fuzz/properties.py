@@ -4,7 +4,6 @@ import json
 import math
 import re
 import resource
-import time
 import warnings
 
 import debandit as db
@@ -21,7 +20,7 @@ class TroubleError(Exception):
 
 def judged(generator, given, folder):
     """What became of an input: accepted, refused, or trouble; and which trouble."""
-    before, started = memory(), time.process_time()
+    before = resource.getrusage(resource.RUSAGE_SELF)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # of numpy, say
@@ -34,17 +33,14 @@ def judged(generator, given, folder):
         outcome, what = "trouble", str(error)
     except Exception as error:
         outcome, what = "trouble", f"{type(error).__name__}: {str(error)[:300]}"
-    seconds, grown = time.process_time() - started, memory() - before
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime  # of all threads
+    grown = (after.ru_maxrss - before.ru_maxrss) * 1024
     if seconds > LONGEST_SECONDS:
         what = f"it took {seconds:.0f} seconds"
     if grown > MOST_MEMORY:
         what = f"it took {grown:,} bytes"
     return ("trouble", what) if what else (outcome, "")
-
-
-def memory():
-    """The most bytes that this process ever had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def need(holds, what):

@@ -6,10 +6,10 @@ import json
 import random
 
 import numpy as np
-from fuzz.properties import need_json, need_printable, need_same
 
 import debandit as db
 from debandit.report import report_of
+from fuzz.properties import need_json, need_printable, need_same
 
 STRANGE = [
     *(None, True, False, 0, 1, -1, 1.5, -0.0, 2**63, 2**70, 1e308, 5e-324, 1e-300),
@@ -59,7 +59,9 @@ def change(document, rng):
     elif how == 3 and isinstance(part, dict):
         part[rng.choice(["new", "", "\ud800", key.upper()])] = part.pop(key)
     elif isinstance(value, (int, float)) and how < 6:
-        part[key] = rng.choice([value + 1, -value, str(value), [value], value * 1e9, float(value), int(value), not value])
+        part[key] = rng.choice(
+            [value + 1, -value, str(value), [value], value * 1e9, float(value), int(value), not value]
+        )
     else:
         part[key] = rng.choice(STRANGE)
 
@@ -72,7 +74,11 @@ def made(seed):
     text = json.dumps(document)
     if rng.random() < 0.15:
         at = rng.randrange(len(text))
-        text = text[:at] + rng.choice(["", "\0", '"', "{", "]", "NaN", "1e999", "9" * 5000, "[" * 5000, "\ufeff"]) + text[at + 1 :]
+        text = (
+            text[:at]
+            + rng.choice(["", "\0", '"', "{", "]", "NaN", "1e999", "9" * 5000, "[" * 5000, "\ufeff"])
+            + text[at + 1 :]
+        )
     return {"text": text, "report": rng.random() < REPORTED}
 
 

@@ -4,15 +4,19 @@ import random
 import zlib
 
 import numpy as np
-from fuzz import grammar
-from fuzz.properties import need, need_printable
 
 import debandit as db
 from debandit.policies import as_policy
 from debandit.worlds import as_bootstrap, as_world
+from fuzz import grammar
+from fuzz.properties import need, need_printable
 
 PLAYED = 0.03  # the share of the sound ones that are played, which takes longer
-KINDS = {"policy": (grammar.rule, as_policy), "world": (grammar.world, as_world), "fitted": (grammar.fitted, as_bootstrap)}
+KINDS = {
+    "policy": (grammar.rule, as_policy),
+    "world": (grammar.world, as_world),
+    "fitted": (grammar.fitted, as_bootstrap),
+}
 
 
 def made(seed):

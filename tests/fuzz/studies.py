@@ -3,13 +3,15 @@
 import json
 import random
 
+import debandit as db
 from fuzz import grammar
 from fuzz.properties import need_json, need_printable
 
-import debandit as db
-
-METHODS = ("naive", "gaussian", "efron", "multiplier(weights=rademacher)", "ipw", "aipw", "quoted", "corrected", "aw_aipw",
-           "w_decorrelation", "batch_weighted", "smoothed", "jeffreys", "simulated", "no", "")  # fmt: skip
+METHODS = (
+    *("naive", "gaussian", "efron", "multiplier(weights=rademacher)", "ipw", "aipw", "quoted"),
+    *("corrected", "aw_aipw", "w_decorrelation", "batch_weighted", "smoothed", "jeffreys"),
+    *("simulated", "no", ""),
+)
 VALUES = {
     "title": ['"T"', '"\\u001b[31m"', "5"],
     "seed": ["1", "0", "-1", "18446744073709551616", '"x"', "1.0"],
@@ -21,15 +23,23 @@ VALUES = {
     "until_se": ["1.0", "0", "nan", "-1", '"a"'],
     "most_experiments": ["5", "1", "true"],
     "unseen": ["[0, 1]", "[0]", "[0, -1]", "[nan, 1]", "5"],
-    "histogram": ["{low = 0, high = 2, bins = 4}", "{low = 2, high = 0, bins = 4}", "{}", "{low = 0, high = inf, bins = 4}"],
+    "histogram": [
+        "{low = 0, high = 2, bins = 4}",
+        "{low = 2, high = 0, bins = 4}",
+        "{}",
+        "{low = 0, high = inf, bins = 4}",
+    ],
     "paper": ["{naive = {bias = [1, 2]}}", "{naive = {bias = [1]}}", "{no = 1}", "[]"],
     "remark": ['"r"', "[]"],
     "source": ['"s"', "1979-05-27"],
     "nothing": ["1"],
     "cell": ["[]", "{}", "[1]"],
 }
-PIECES = ("[[cell]]", "[cell]", "[[cell]]\n" * 300, "[cell.grid]", '"""', "'''", "= ", "a.b.c = 1", "[" * 500, "{x}", "{c}", "\0",
-          "\ufeff", "nan", "1979-05-27T07:32:00Z", "0x" + "f" * 5000, "'" * 3, "\\u0000", "\r", "#", '"\\ud800"')  # fmt: skip
+PIECES = (
+    *("[[cell]]", "[cell]", "[[cell]]\n" * 300, "[cell.grid]", '"""', "'''", "= ", "a.b.c = 1"),
+    *("[" * 500, "{x}", "{c}", "\0", "\ufeff", "nan", "1979-05-27T07:32:00Z", "0x" + "f" * 5000),
+    *("'" * 3, "\\u0000", "\r", "#", '"\\ud800"'),
+)
 GRIDS = ("[1]", "[]", "[[1]]", "1", "[" + "1," * 3000 + "]", "[nan]", "['\\d', 1]", "[-1, 1]")
 PLAYED_ROUNDS = 4000  # experiments × runs × rounds of what is played
 
@@ -41,7 +51,9 @@ def setting(name, rng, odd=0.05):
 
 def made(seed):
     rng = random.Random(f"studies {seed}")
-    text = "".join(setting(name, rng) for name in rng.sample(["title", "seed", "figure", "x", "source"], rng.randrange(3)))
+    text = "".join(
+        setting(name, rng) for name in rng.sample(["title", "seed", "figure", "x", "source"], rng.randrange(3))
+    )
     text += "".join(setting(name, rng) for name in ("horizon", "experiments", "runs") if rng.random() < 0.95)
     if rng.random() < 0.1:
         text += setting(rng.choice(list(VALUES)), rng, 0.7)
@@ -55,7 +67,9 @@ def made(seed):
         if rng.random() < 0.5:
             text += f"methods = {json.dumps(rng.sample(METHODS[: rng.choice([4, 4, 9, 16])], rng.randrange(1, 4)))}\n"
         if rng.random() < 0.3:
-            text += f'label = "{i}"\n' + setting(rng.choice(["unseen", "histogram", "paper", "remark", "until_se"]), rng)
+            text += f'label = "{i}"\n' + setting(
+                rng.choice(["unseen", "histogram", "paper", "remark", "until_se"]), rng
+            )
     for _ in range(rng.choice([0, 0, 0, 0, 0, 1, 2])):
         at = rng.randrange(len(text))
         text = text[:at] + rng.choice([*PIECES, "", ""]) + text[at + rng.choice([0, 1, 5]) :]

@@ -5,19 +5,23 @@ import io
 import json
 import random
 import re
+import shutil
 from contextlib import redirect_stderr
 
 import click
 import commands
+
+from debandit.cli import commands as group
 from fuzz import grammar, logs, results, studies
 from fuzz.properties import need, need_json, need_printable, wrong_text
 
-from debandit.cli import commands as group
-
 LOG = "arm,reward,day\n" + "".join(f"{'AB'[i % 3 == 0]},{i * 7 % 5},{i // 10}\n" for i in range(40))
-DAYS = "day,variant,users,conversions\n1,old,500,20\n1,new,500,31\n2,old,55,3\n2,new,945,61\n"
-ODD = ("", "-", "--", "x", "0", "-1", "1e3", "nan", "9" * 5000, "\x1b[31m", "\u202e", "\ud800", "a\0b", "a\nb", "../x", "/", "*",
-       "é", "1,2", ",", "10001", "99999999999", "%s{0}", "--help", "-h", "L" * 100_000, "log.csv", "nofile.csv", "my.toml")  # fmt: skip
+DAYS = "day,variant,users,conversions\n1,old,50,2\n1,new,50,5\n2,old,6,0\n2,new,94,9\n"
+ODD = (
+    *("", "-", "--", "x", "0", "-1", "1e3", "nan", "9" * 5000, "\x1b[31m", "\u202e", "\ud800", "a\0b"),
+    *("a\nb", "../x", "/", "*", "é", "1,2", ",", "10001", "99999999999", "%s{0}", "--help", "-h"),
+    *("L" * 100_000, "log.csv", "nofile.csv", "my.toml"),
+)
 SMALL = {  # values of options that mean no long work
     "--runs": ["20", "60", "2", "auto"],
     "--experiments": ["2", "3"],
@@ -74,7 +78,9 @@ def value(flag, option, rng):
     if option.is_flag:
         return []
     if flag == "--policy":
-        return [grammar.rule(rng, 1) if rng.random() < 0.5 else rng.choice(["ucb", "batched(beta_thompson)", "uniform"])]
+        return [
+            grammar.rule(rng, 1) if rng.random() < 0.5 else rng.choice(["ucb", "batched(beta_thompson)", "uniform"])
+        ]
     if flag == "--world":
         return [rng.choice([grammar.world, grammar.fitted])(rng)]
     if isinstance(option.type, click.Choice):
@@ -152,8 +158,6 @@ def tried(given, folder):
 
 def remove(place):
     """The folder, of which nothing is needed any more."""
-    import shutil
-
     shutil.rmtree(place)
 
 
