@@ -25,7 +25,7 @@ SHARES = {  # of a million inputs: the cheaper, the more
     "answers": 1_500,
     "forms": 500,
 }
-SECONDS = 60  # of work for one process
+SECONDS = 40  # of work for one process
 PATIENCE = 300  # seconds that one input may take on a busy machine, before its process is killed
 COUNTS = ("tried", "accepted", "refused", "troubles")
 CORPUS = Path(__file__).with_name("corpus")

@@ -11,7 +11,7 @@ from debandit.worlds import as_bootstrap, as_world
 from fuzz import grammar
 from fuzz.properties import need, need_printable
 
-PLAYED = 0.03  # the share of the sound ones that are played, which takes longer
+PLAYED = 0.004  # the share of the sound ones that are played, which takes longer
 KINDS = {
     "policy": (grammar.rule, as_policy),
     "world": (grammar.world, as_world),
