@@ -130,8 +130,7 @@ def innermost(policy):
 
 def in_world_of(options, unit):
     """The world, in whose text a standard deviation is in the unit of the rewards."""
-    sd = 0.5 * unit
-    return options | {"world": options["world"].replace("sd=0.5", f"sd={sd!r}")}
+    return options | {"world": options["world"].replace("sd=0.5", f"sd={0.5 * unit!r}")}
 
 
 def need_same_in_unit(document, unit, debias):

@@ -8,7 +8,6 @@ import argparse
 import importlib
 import json
 import multiprocessing
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -51,7 +50,6 @@ def troubles(name, seeds, folder, count=lambda seed, outcome: None):
 
 def work(name, first, last, kept, shared):
     """Try inputs for some time; the parent sees which one it is, and how many there were of each kind."""
-    os.environ["OMP_NUM_THREADS"] = "1"
     end = time.monotonic() + SECONDS
 
     def count(seed, outcome):
@@ -94,10 +92,12 @@ def block(name, first, last, kept):
         child.kill()
         child.join()
         raise
+    if not shared[1]:
+        raise RuntimeError(f"the process ended with {child.exitcode} before it tried anything")
     if child.exitcode != 0 or not shared[5]:
         keep(name, shared[0], f"the process ended with {child.exitcode}", kept)
         shared[4] += 1
-    return (shared[0] + 1 if shared[1] else first), dict(zip(COUNTS, shared[1:5], strict=True))
+    return shared[0] + 1, dict(zip(COUNTS, shared[1:5], strict=True))
 
 
 # --- the campaign ----------------------------------------------------------------------------------------------------

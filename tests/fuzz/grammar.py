@@ -61,11 +61,9 @@ def option(field, rng):
 
 
 def call(name, first, options, rng):
-    """`name(first, key=value)` with spaces here and there; a lone name has no brackets, mostly."""
+    """`name(first, key=value)`; a lone name has no brackets, mostly."""
     given = [*first, *(f"{key}={value}" for key, value in options)]
-    if not given and rng.random() < 0.8:
-        return name
-    return f"{name}({rng.choice([', ', ', ', ','])}".removesuffix(" ").removesuffix(",") + ", ".join(given) + ")"
+    return name if not given and rng.random() < 0.8 else f"{name}({', '.join(given)})"
 
 
 def some_options(rule, rng):

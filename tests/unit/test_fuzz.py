@@ -1,6 +1,7 @@
 """A sample of the hostile input of `fuzz`, what failed before, and what a trouble is; `make fuzz` tries very many."""
 
 import json
+import os
 import time
 import warnings
 
@@ -11,7 +12,7 @@ from fuzz.properties import judged, need_json, unlike
 import debandit as db
 from debandit.readers.reading import Reading
 
-SAMPLE = {"logs": 2500, "rules": 3000, "results": 400, "queries": 800, "studies": 150, "words": 60, "answers": 40}
+SAMPLE = {"logs": 2500, "rules": 3000, "results": 400, "queries": 800, "studies": 150, "words": 60, "answers": 25}
 SAMPLE |= {"forms": 8, "commands": 3}
 PART = 500  # of what one test does
 PARTS = [(name, first) for name, count in SAMPLE.items() for first in range(0, count, PART)]
@@ -131,7 +132,7 @@ def test_documents_are_compared_number_by_number():
 
 
 def test_a_campaign_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    """And its inputs are those of one that did not stop; what a process dies of is named, and the rest is tried."""
+    """And its inputs are those of one that did not stop."""
     calls = []
 
     def block(name, first, last, kept):
@@ -150,7 +151,7 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path, monkeypatch):
 
 
 def test_the_death_of_a_process_is_a_trouble(tmp_path, monkeypatch):
-    """Here for want of memory to begin with; the seed that it was at is kept, and the next one comes after it."""
+    """The input that it was at is kept, and the next one comes after it."""
     monkeypatch.setattr(campaign, "work", die)
     following, counts = campaign.block("rules", 7, 20, tmp_path)
     assert (following, counts["troubles"]) == (10, 1)
@@ -160,7 +161,5 @@ def test_the_death_of_a_process_is_a_trouble(tmp_path, monkeypatch):
 
 
 def die(name, first, last, kept, shared):
-    import os
-
     shared[0], shared[1], shared[5] = first + 2, 3, 0
     os._exit(9)
