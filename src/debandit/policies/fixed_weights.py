@@ -40,7 +40,7 @@ class FixedWeights(SelectRule):
 
     def __post_init__(self) -> None:
         try:
-            weights = tuple(float(weight) for weight in self.weights)
+            weights = () if isinstance(self.weights, str) else tuple(float(weight) for weight in self.weights)
         except (TypeError, ValueError, OverflowError):
             weights = ()
         self._check(
