@@ -1,4 +1,5 @@
 # demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
+# fuzz: hostile input, very much of it; it goes on where it was stopped.
 # site: the documentation as pages to browse, in build/site.  docs: the figures and tables that took hours to compute.
 # lock: renews the versions that are tested.  oldest: the unit tests with the oldest libraries allowed.  audit: known holes.
 # Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
@@ -19,7 +20,7 @@ HAS_CHROMIUM := { command -v chromium || command -v chromium-browser || command 
 APT_CHROMIUM := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-liberation fonts-dejavu-core
 GET_CHROMIUM := { $(APT_CHROMIUM) || { apt-get update -qq && $(APT_CHROMIUM); }; }
 
-.PHONY: demo test bench site docs lock oldest audit clean
+.PHONY: demo test fuzz bench site docs lock oldest audit clean
 
 demo: .venv/installed
 	@$(BIN)/debandit demo
@@ -30,6 +31,10 @@ test: .venv/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 3 --dist worksteal -r s
+
+# make fuzz FUZZ="--inputs 50000 --seed 7"; FUZZ=--help lists the options
+fuzz: .venv/tested
+	PYTHONPATH=tests $(BIN)/python -m fuzz.campaign $(FUZZ)
 
 # make bench RACE=directory compares with a hand-written kernel as well
 bench: .venv/installed
@@ -68,7 +73,7 @@ lock: $(BIN)/uv
 oldest: $(BIN)/uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest
 	$(BIN)/uv pip install --quiet --python .venv-oldest --resolution lowest-direct --editable '.[test]'
-	.venv-oldest/bin/pytest -n 3 --dist worksteal -W default tests/unit --ignore tests/unit/test_fuzzed_files.py
+	.venv-oldest/bin/pytest -n 3 --dist worksteal -W default tests/unit --ignore tests/unit/test_fuzz.py
 
 # strict, or packages that the advisory service does not answer for would pass
 audit: .venv/tested $(BIN)/uv

@@ -27,7 +27,7 @@ NAVIGATION = {  # the pages below each page, some with a shorter title
     ],
     "rules": ["presets", "wrappers"],
     "method": ["How it compares <compare>", "estimators", "rao-blackwell"],
-    "measured": ["accuracy", "coverage", "the-paper-reproduced", "hadad", "studies"],
+    "measured": ["accuracy", "coverage", "the-paper-reproduced", "hadad", "studies", "reliability"],
     "api/index": ["functions", "records", "rules", "worlds", "estimators", "theory"],
     "more": ["cluster", "contributing", "changes"],
 }

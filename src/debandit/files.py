@@ -17,7 +17,11 @@ _BEGINNINGS = {"--json": b"{", "--report": b"<", "--output": b"<"}  # of what is
 
 def check_target(path: str | Path) -> Path:
     """Where to write, links followed; refused before any work is done for it if it cannot be a file."""
-    target, why = Path(os.path.realpath(path)), ""
+    remedy = "Name a file in a directory that can be written."
+    try:
+        target, why = Path(os.path.realpath(path)), ""
+    except ValueError:  # it has a NUL, or half a letter
+        raise InputError("no file can have this name", where=str(path), remedy=remedy) from None
     if not target.parent.is_dir():
         why = "there is no such directory"
     elif not os.access(target.parent, os.W_OK | os.X_OK):
@@ -27,7 +31,6 @@ def check_target(path: str | Path) -> Path:
     elif target.exists() and not target.is_file():
         why = "this is a directory or a device"
     if why:
-        remedy = "Name a file in a directory that can be written."
         raise InputError(f"cannot write the file: {why}", where=str(path), remedy=remedy)
     return target
 
@@ -108,4 +111,6 @@ def made_directory(path: str | Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the directory ({error.strerror})", where=str(path)) from None
+    except ValueError:
+        raise InputError("no directory can have this name", where=str(path)) from None
     return folder

@@ -56,6 +56,7 @@ _OF_ADJUSTED = {
     "adjusted_difference_low": "difference_low",
     "adjusted_difference_high": "difference_high",
 }
+_TEXTS = ("world", "policy", "world_because", "log_sha256", "reward", "version")  # in the settings
 _P_VALUES = ("p_value", "p_adjusted")
 _NOT_IN_VERSION_1 = (
     *(*_QUOTED_VALUES, "pulls_cv"),
@@ -338,7 +339,7 @@ class Debiased(Printed):
         settings, path, count = self.settings, self.path, len(self.labels)
         named = [settings.control, *([self.winner.arm] if self.winner else [])]
         named += self.differences.to if self.differences else ()
-        texts = settings.world, settings.policy, settings.world_because, settings.log_sha256, settings.version
+        texts = [getattr(settings, name) for name in _TEXTS]
         ranges = [each for several in settings.absent.values() for each in several]
         holds = {
             "arms": {*named} <= {*self.labels, None} and self.pulls.min() >= 0,

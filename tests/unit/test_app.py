@@ -197,6 +197,14 @@ def test_forms_that_no_browser_sends(client, place):
     say(client, f"{place}/columns")  # as before
 
 
+def test_what_was_typed_is_shown_again_without_what_cannot_be_seen(client, place):
+    page = say(client, f"{place}/rule", by="text", text="batched(\r\n  ubc\0\x1b)")
+    assert re.search(r">batched\(\n  ubc\ufffd\ufffd\)</textarea>", page.text)
+    say(client, f"{place}/rule", by="text", text="batched(beta_thompson)")
+    page = say(client, f"{place}/options", seed="\0", control_variates="on")
+    assert 'name="seed" value="\ufffd"' in page.text
+
+
 def test_an_arm_without_rewards(client):
     """It is refused until one says what to take it for, which is asked for at once."""
     place = sent(client)

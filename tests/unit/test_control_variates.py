@@ -118,6 +118,17 @@ def test_sums_that_say_the_same_or_nothing_do_no_harm():
     assert found.se == pytest.approx(alone[1], rel=0.01)
 
 
+def test_rounding_is_not_noise():
+    """The squares of two rewards that are as frequent do not vary but for rounding, which goes with the pulls."""
+    features = some_features(2000)
+    features[:, 5] = 0.0
+    alone = fitted(features)
+    features[:, 5] = 1e-16 * (features[:, 1] - features[:, 1].mean())  # it would explain everything
+    assert (fitted(features).bias, fitted(features).se) == (alone.bias, alone.se)
+    features[:, 5] *= 1e10
+    assert fitted(features).se < 0.5 * alone.se
+
+
 def test_sums_that_explain_nothing_are_not_used():
     """If slopes make the error larger, it is the average."""
     features = some_features(64)

@@ -239,6 +239,8 @@ def test_rules_round_trip_through_their_text():
         (lambda: db.BetaThompson(alpha=0.01), "from 0.05"),
         (lambda: db.FixedWeights([1]), "one for each arm"),
         (lambda: db.FixedWeights("ab"), "weights must be numbers"),
+        (lambda: db.FixedWeights("12"), "weights must be numbers"),  # not 1 and 2
+        (lambda: db.FixedWeights([1, 10**400]), "weights must be numbers"),
         (lambda: db.Exp3(low=1, high=1), "low must be less than high"),
         (lambda: db.Softmax(temperature=0), "temperature must be a number from 1e-70"),
         (lambda: db.InverseGap(floor=1.1), "floor must be a number from 0 to 1"),

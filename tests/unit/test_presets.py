@@ -89,6 +89,11 @@ def test_a_value_that_the_rule_does_not_take_is_refused():
         as_policy("preset:amplitude(size='5), ucb(')")
 
 
+def test_a_number_that_cannot_be_printed_is_refused():
+    with pytest.warns(PresetWarning), pytest.raises(db.errors.InputError, match="a number of thousands of digits"):
+        as_policy(f"preset:amplitude(size=0x{5000 * 'f'})")
+
+
 def test_what_is_assumed_is_warned_of_until_it_is_said():
     def warned(text):
         with warnings.catch_warnings(record=True) as caught:

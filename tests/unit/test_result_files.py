@@ -83,6 +83,7 @@ WRONG = [
     (("settings", "policy"), 5),
     (("settings", "world"), {"a": 1}),
     (("settings", "binary"), 1),
+    (("settings", "reward"), None),
     (("settings", "level"), float("nan")),
     (("settings", "control"), "D"),
     (("settings", "absent"), {"A": [["1"]]}),

@@ -3,13 +3,11 @@
 The unit is a power of two, so that every multiplication is exact and the same bits are wanted.
 """
 
-import dataclasses
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from units import BOUNDED, UNITS, WITHOUT, in_unit, parts, told
 
 import debandit as db
 from debandit.checks import LARGEST, SMALLEST
@@ -17,25 +15,8 @@ from debandit.describing import Description
 from debandit.identification.identified import AS_GOOD
 from debandit.policies import RULES
 from debandit.policies.normal_draws import highest_draw
-from debandit.policies.wrappers import Wrapper
 
 MOST = 200  # the unit is at most 2 to the power of this, and at least 1 over it
-
-# options that are in the unit of the rewards (1), or in 1 over it (-1); all other rules have none
-UNITS = {
-    "ucb": {"c": 1},
-    "thompson": {"prior_mean": 1, "prior_sd": 1, "noise_sd": 1},
-    "top_two_thompson": {"prior_mean": 1, "prior_sd": 1, "noise_sd": 1},
-    "gaussian_thompson": {"prior_mean": 1, "prior_sd": 1, "least_sd": 1},
-    "softmax": {"temperature": 1},
-    "inverse_gap": {"gamma": -1},
-    "successive_elimination": {"sd": 1},
-    "exp3": {"low": 1, "high": 1},
-}
-WITHOUT = {"etc", "greedy", "epsilon_greedy", "decaying_epsilon_greedy", "uniform", "fixed_weights"}
-BOUNDED = {  # for 0/1 rewards, or for rewards between 0 and 1
-    *("beta_thompson", "kl_ucb", "ucb_tuned", "ts_postdiff", "leader_challenger", "play_the_winner"),
-}
 
 POLICIES = {
     "ucb": db.UCB(),
@@ -73,44 +54,6 @@ WORLDS = {
     "empirical": lambda u: db.worlds.Empirical([np.array(x) * u for x in ([0.3, 1, 2.5], [1, 2.0], [0.5, 1.75])]),
     "drifting": lambda u: db.worlds.Drifting(WORLDS["normal"](u), np.array([0.0, 0.5, -0.25, 1]) * u, 30),
 }
-WITHOUT_UNIT = {  # numbers in documents that are no multiples of a reward
-    *("p_value", "p_adjusted", "lift", "lift_low", "lift_high", "never_pulled", "pulls_cv", "level", "common", "own"),
-    *("log_likelihood", "expected_log_likelihood", "probability", "acceptance", "effective", "weight", "winner"),
-    *(
-        "power",
-        "coverage",
-        "pulls_se",
-        "winner_se",
-        "power_se",
-        "coverage_se",
-        "slope",
-        "filled",
-        "batches",
-        "share",
-        "pulls",
-    ),
-}
-SQUARES = {"variances", "covariances"}
-
-
-def in_unit(policy, unit):
-    """The rule with its options in another unit."""
-    if isinstance(policy, Wrapper):
-        return dataclasses.replace(policy, policy=in_unit(policy.policy, unit))
-    of_unit = {name: power for name, power in UNITS.get(policy.name, {}).items() if getattr(policy, name) is not None}
-    return dataclasses.replace(policy, **{name: getattr(policy, name) * unit**power for name, power in of_unit.items()})
-
-
-def told(document, unit, name=""):
-    """The document as if rewards had been counted in `unit`; numbers within texts are taken out."""
-    if isinstance(document, dict):
-        return {key: told(value, unit, key) for key, value in document.items() if key not in ("policy", "log_sha256")}
-    if isinstance(document, (list, tuple)):
-        return [told(value, unit, name) for value in document]
-    if isinstance(document, str):
-        return re.sub(r"\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?", "#", document)
-    known = isinstance(document, float) and name not in WITHOUT_UNIT
-    return document * (unit**2 if name in SQUARES else unit) if known else document
 
 
 def logged(policy, rounds=120, seed=5):
@@ -118,14 +61,6 @@ def logged(policy, rounds=120, seed=5):
     runs = db.simulate(policy, WORLDS["normal"](1.0), horizon=rounds, runs=1, seed=seed, paths=True)
     played = runs.path_arms[0] >= 0
     return runs.path_arms[0][played].astype(str), runs.path_rewards[0][played]
-
-
-def parts(document, place=()):
-    """The numbers and texts of a document by their place."""
-    if not isinstance(document, (dict, list)):
-        return {place: document}
-    items = document.items() if isinstance(document, dict) else enumerate(document)
-    return {key: value for name, part in items for key, value in parts(part, (*place, name)).items()}
 
 
 def same(what, power):

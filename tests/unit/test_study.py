@@ -609,6 +609,17 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     assert str(error.value).count("there is no rule") == 1  # not once for each point
 
 
+def test_a_grid_of_mistakes_is_not_read_to_its_end(tmp_path):
+    """Its 4,000 points took longer than ten seconds, and the error had as many lines."""
+    cell = 'policy = "ucb(c=-{c})"\nworld = "bernoulli(means=[0.1, 0.2])"\nhorizon = 9\n'
+    with pytest.raises(db.InputError) as error:
+        read(tmp_path, f"[[cell]]\n{cell}grid.c = {list(range(1, 4001))}\n" * 2)
+    message = str(error.value)
+    assert "my.toml: 40 mistakes" in message
+    assert "c must be a number from 0 to 1e+70, not -20\n" in message
+    assert "not -21\n" not in message
+
+
 def test_lines_of_keys():
     text = "a = 1\n\n# [[cell]]\nlong = [\n  1,\n  2,\n]\n"
     text += "[[cell]]\nb = {c = 1}\nd.e = 2\n[cell.f]\ng = 1\n\n[[cell]]\nb = 3\n"

@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from debandit.app import forms
 from debandit.app.tasks import STAGES
-from debandit.errors import with_few_sizes
+from debandit.errors import printable, with_few_sizes
 from debandit.policies import RULES, WRAPPERS
 from debandit.policies.presets import presets
 from debandit.policies.rulebook import SYMBOLS
@@ -35,7 +35,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"code": _with_code, "picture": _picture, "safe_html": Markup, "few_sizes": with_few_sizes}
+    environment.filters |= {"code": _with_code, "picture": _picture, "safe_html": Markup}
+    environment.filters |= {"few_sizes": with_few_sizes, "printable": printable}
     environment.globals |= {"steps": STEPS, "ways": WAYS, "stages": STAGES}
     return environment
 

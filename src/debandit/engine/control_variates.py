@@ -27,6 +27,7 @@ DIMENSIONS = np.array([0, 1, 1, 1, 2, 2])  # of features: powers of the unit in 
 FEWEST_RUNS = 64  # that are fitted; of fewer the average is taken
 SURELY_NOT_ZERO = 6.0  # standard errors
 _SUMS = slice(ERROR + 1, None)
+_NOISE = 1e-20  # the square of a sum's rounding, as a share of what it may be: of two rewards that are as frequent, say
 _ROUNDING = 1e-13  # of what is explained; what remains of it is not noise
 _RULE_OF_THREE = (3 / 1.96) ** 2  # runs of one size whose squares make 1.96 standard errors three such runs
 _RIDGE = 4.0  # divided by the number of runs: the share of a sum's variance that is added to it
@@ -104,7 +105,8 @@ def _judged(whole: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which sums vary, in enough runs, and are 0 on average as far as one can see; and which surely are not."""
     count = whole[..., PULLED, PULLED][..., None]
     means, squares = whole[..., PULLED, _SUMS] / count, np.diagonal(whole, axis1=-2, axis2=-1)[..., _SUMS]
-    varies = (squares > 0) & (count >= FEWEST_RUNS)
+    typical = count * (squares[..., :1] / count) ** DIMENSIONS[_SUMS]
+    varies = (squares > _NOISE * typical) & (count >= FEWEST_RUNS)
     caught = varies & (np.abs(means) > SURELY_NOT_ZERO * np.sqrt((squares / count - means**2) / (count - 1)))
     return varies & ~caught, caught
 

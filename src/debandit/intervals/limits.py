@@ -223,14 +223,14 @@ def residuals(sample: Sample) -> Floats:
 
 
 def _scaled(sample: Sample) -> Floats:
-    """Deviations from the arm's mean in units of its spread, a little of which is borrowed; 0 for arms pulled once.
+    """Deviations from the arm's mean in units of its spread, a little of which is borrowed; 0 if there is none.
 
     They add up to 0 within each arm.
     """
     n = sample.pulls
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.sqrt(n / (n - 1)) / np.sqrt((pooled_variance(sample, 5) + sample.squares) / n)
-    return sample.deviations * sample.each(np.where(n >= 2, scale, 0.0))
+    return sample.deviations * sample.each(np.where((n >= 2) & np.isfinite(scale), scale, 0.0))
 
 
 def _shape(sample: Sample) -> tuple[Floats, Floats]:

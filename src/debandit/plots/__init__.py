@@ -4,6 +4,7 @@ Each kind of picture is drawn by the function of its name in the file that `KIND
 first needed, because altair takes long to load.
 """
 
+import contextlib
 import math
 import re
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ _TAG, _ID = re.compile("<[^>]*>"), re.compile(r"""( id="|url\(#)""")  # < and > 
 _CLIP = re.compile(r"""( id="|url\(#)clip(\d+)""")
 ENDINGS = ("svg", "png", "pdf")
 ALONE = (*ENDINGS, "html")  # of a picture that stands alone
+_ADDRESSES = 70 * 2**30  # bytes; with 60 it ended, with 72 not
 OF_GRID = ("curve", "x", "name_of_x")  # what rows have besides, where methods are drawn over a variable of a grid
 
 
@@ -193,10 +195,9 @@ def checked_picture(path: str | Path, where: str = "") -> Path:
 def svg_of(chart: "alt.TopLevelMixin", prefix: str = "") -> str:
     """The picture as SVG; on a page with others its ids need a `prefix`."""
     import altair as alt
-    import vl_convert
 
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    svg = str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=version))
+    svg = str(_renderer().vegalite_to_svg(chart.to_dict(validate=False), vl_version=version))
     numbers: dict[str, int] = {}  # of the clips: what is drawn before in the same process must not show in them
 
     def renumbered(found: re.Match[str]) -> str:
@@ -207,15 +208,27 @@ def svg_of(chart: "alt.TopLevelMixin", prefix: str = "") -> str:
 
 def _converted(svg: str, path: Path) -> str | bytes:
     """The picture in the format of the path."""
-    import vl_convert
-
     ending = path.suffix.lower()
     if ending == ".svg":
         return svg
     if ending == ".html":
         return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>debandit</title>\n{svg}\n</html>\n'
-    converted: bytes = vl_convert.svg_to_png(svg, scale=2) if ending == ".png" else vl_convert.svg_to_pdf(svg)
+    converted: bytes = _renderer().svg_to_png(svg, scale=2) if ending == ".png" else _renderer().svg_to_pdf(svg)
     return converted
+
+
+def _renderer() -> Any:
+    """What draws: a browser's engine, which ends the whole process where it cannot reserve many addresses."""
+    import vl_convert
+
+    with contextlib.suppress(ImportError):  # Windows has no such limits
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most != resource.RLIM_INFINITY and most < _ADDRESSES:
+            what = f"nothing can be drawn where a process may have only {most / 2**30:,.1f} GB of addresses"
+            raise InputError(what, where="picture", remedy="Take the limit off: ulimit -v unlimited")
+    return vl_convert
 
 
 def _frame(rows: Sequence[Row], kind: str) -> "pd.DataFrame":

@@ -40,8 +40,8 @@ class FixedWeights(SelectRule):
 
     def __post_init__(self) -> None:
         try:
-            weights = tuple(float(weight) for weight in self.weights)
-        except (TypeError, ValueError):
+            weights = () if isinstance(self.weights, str) else tuple(float(weight) for weight in self.weights)
+        except (TypeError, ValueError, OverflowError):
             weights = ()
         self._check(
             len(weights) >= 2 and all(0 <= weight <= 1e100 for weight in weights) and sum(weights) > 0,

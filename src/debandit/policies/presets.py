@@ -66,7 +66,12 @@ class Preset:
                 raise InputError(f"{PREFIX}{self.name} needs {name}", where="policy", remedy=remedy)
         warnings.warn(self._assumed(given), PresetWarning, stacklevel=2)
         values = {name: option.default for name, option in self.options.items()} | given
-        return as_policy(self.rule.format(**{name: repr(value) for name, value in values.items()}))
+        try:
+            text = self.rule.format(**{name: repr(value) for name, value in values.items()})
+        except ValueError:
+            what = f"{PREFIX}{self.name} is given a number of thousands of digits"
+            raise InputError(what, where="policy", remedy=f"It is written {self.usage}") from None
+        return as_policy(text)
 
     def _assumed(self, given: dict[str, Any]) -> str:
         """What one should know who uses it with these options."""

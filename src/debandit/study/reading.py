@@ -30,6 +30,7 @@ STUDY_KEYS = ("title", "source", "seed", "figure", "x", "paper_experiments", *SH
 CELL_KEYS = ("label", "policy", "world", "grid", "remark", "paper", *SHARED)
 NEEDED = {"policy": '"ucb(c=1)"', "world": '"bernoulli(means=[0.3, 0.6])"', "horizon": "100"}
 MOST_CELLS = 10_000
+MOST_MISTAKES = 20  # of one [[cell]]: the points of a grid have much in common, also what is wrong
 MOST_BYTES = 10_000_000  # of a file; a device has no end
 
 
@@ -125,8 +126,11 @@ class _Reader:
         for name in sorted(set(grid) - placeholders(texts["policy"], texts["world"], texts["label"])):
             what = f"{{{name}}} is in neither the policy nor the world nor the label"
             self._note(InputError(what), i, "grid", name)
+        allowed = len(self.mistakes) + MOST_MISTAKES
         for point in points(grid):
             for horizon in horizons:
+                if len(self.mistakes) >= allowed:
+                    return
                 cell = self._cell(texts, point, values | {"horizon": horizon}, part, i)
                 if cell is not None:
                     yield dataclasses.replace(cell, point=point, curve=_curve(texts, point, x))

@@ -21,7 +21,7 @@ def reals(values: ArrayLike, name: str, *, low: float = -LARGEST, high: float = 
     """An array of real numbers from low to high."""
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"must be numbers, not {quoted(values)}", where=name) from None
     if not np.all((array >= low) & (array <= high)):
         raise InputError(f"must be numbers from {low:g} to {high:g}, not {quoted(values)}", where=name)

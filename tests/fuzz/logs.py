@@ -1,12 +1,5 @@
-"""Reads spoiled files: each must give a log, or an error that names the file and can be printed.
+"""Spoiled files of every format: each gives a log, or an error that names the file."""
 
-`tests/unit/test_fuzzed_files.py` reads the first 2,500 of them; as a command this reads any number. A file depends on
-its seed alone. What fails is kept, and what was wrong with it is printed:
-
-    python tests/fuzz_files.py --files 1000000 --seed 7
-"""
-
-import argparse
 import csv
 import datetime
 import decimal
@@ -14,13 +7,7 @@ import functools
 import gzip
 import io
 import json
-import multiprocessing
 import random
-import re
-import resource
-import time
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +16,9 @@ import pyarrow.parquet
 
 import debandit as db
 from debandit.readers.reading import read
+from fuzz.properties import need
 
-LONGEST_MESSAGE, LONGEST_SECONDS, MOST_MEMORY = 2000, 10, 1_000_000_000
-OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # not \n
+LONGEST_MESSAGE = 2000
 
 # --- tables that are to be spoiled -----------------------------------------------------------------------------------
 
@@ -237,8 +224,8 @@ def original(number):
     return FORMATS[number % len(FORMATS)](table(rng), rng)
 
 
-def spoiled(seed):
-    """The file with this seed, and how it is read."""
+def made(seed):
+    """The file with this seed, one character for each byte, and how it is read."""
     rng = random.Random(f"file {seed}")
     content = original(rng.randrange(ORIGINALS))
     for _ in range(rng.choice([0, 1, 1, 1, 1, 2, 3])):
@@ -249,48 +236,33 @@ def spoiled(seed):
         "time": rng.choice([None, None, "none", "time"]),
         "batch_by": rng.choice([None, None, None, "day"]),
     }
-    return content, {name: value for name, value in options.items() if value}
+    return {"content": content.decode("latin-1"), "options": {k: value for k, value in options.items() if value}}
 
 
-# --- what must not happen --------------------------------------------------------------------------------------------
+# --- what must be true -----------------------------------------------------------------------------------------------
 
 
-def trouble(path, content, options):
-    """What is wrong with how this file is read, or nothing."""
+def tried(given, folder):
+    path, content, options = folder / "spoiled.table", given["content"].encode("latin-1"), given["options"]
     path.write_bytes(content)
-    before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            log = read(path, **options).log
+        log = read(path, **options).log
     except (db.InputError, db.Refused) as error:
-        found = wrong_message(str(error), path)
-    except Exception as error:
-        found = f"{type(error).__name__}: {str(error)[:300]}"
-    else:
-        found = wrong_log(log, content, options)
-    if time.perf_counter() - started > LONGEST_SECONDS:
-        found = f"it took {time.perf_counter() - started:.0f} seconds"
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    return f"it took {grown:,} bytes" if grown > MOST_MEMORY else found
-
-
-def wrong_message(text, path):
-    if len(text) > LONGEST_MESSAGE:
-        return f"a message of {len(text)} characters: {text[:300]}"
-    if OBEYED.search(text):
-        return f"a message that cannot be printed: {text!r}"
-    return None if str(path) in text or text.startswith("--") else f"the file is not named: {text}"
-
-
-def wrong_log(log, content, options):
-    if len(log.labels) < 2 or not all(label and label == label.strip() for label in log.labels):
-        return f"arms {log.labels}"
-    pulled = log.pulls > 0
-    if log.pulls.min() < 0 or not np.isfinite([log.means[pulled], log.variances[pulled]]).all():
-        return "means that are none"
+        need(len(str(error)) < LONGEST_MESSAGE, f"a message of {len(str(error))} characters: {str(error)[:300]}")
+        need(str(path) in str(error) or str(error).startswith("--"), f"the file is not named: {error}")
+        raise
+    need_log(log)
     rows = None if log.rounds is None or "missing" in options else lines(content)
-    return None if rows in (None, log.horizon) else f"{log.horizon} rounds, but Python's csv module finds {rows} rows"
+    need(rows in (None, log.horizon), f"{log.horizon} rounds, but Python's csv module finds {rows} rows")
+    return True
+
+
+def need_log(log):
+    """Arms that have names, and means that are numbers."""
+    need(len(log.labels) >= 2 and all(label and label == label.strip() for label in log.labels), f"arms {log.labels}")
+    pulled = log.pulls > 0
+    sound = log.pulls.min() >= 0 and np.isfinite([log.means[pulled], log.variances[pulled]]).all()
+    need(sound, "means that are none")
 
 
 def lines(content):
@@ -300,73 +272,3 @@ def lines(content):
     text = content.removeprefix(b"\xef\xbb\xbf").decode()
     mark = max(",;\t|", key=text.lstrip("\r\n").splitlines()[0].count)
     return sum(1 for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row) - 1
-
-
-def troubles(seeds, folder, notify=lambda seed: None):
-    """The seeds of files that are not read as they should be, and why."""
-    path = folder / "spoiled.table"
-    for seed in seeds:
-        notify(seed)
-        content, options = spoiled(seed)
-        what = trouble(path, content, options)
-        if what is not None:
-            (folder / f"{seed}.table").write_bytes(content)
-            yield seed, options, what
-
-
-# --- very many of them -----------------------------------------------------------------------------------------------
-
-AT_ONCE = 20_000  # files that one process reads
-
-
-def work(seeds, folder, now):
-    """Read these files; the parent sees which one it is."""
-
-    def notify(seed):
-        now.value = seed
-
-    for seed, options, what in troubles(seeds, folder, notify):
-        print(f"seed {seed}, {options}: {what}", flush=True)
-
-
-def survived(seeds, folder):
-    """The seed of the file at which a process died or slept, or none."""
-    context = multiprocessing.get_context("spawn")
-    now = context.Value("q", seeds[0])
-    child = context.Process(target=work, args=(seeds, folder, now))
-    child.start()
-    while child.is_alive():
-        seen = now.value
-        child.join(3 * LONGEST_SECONDS)
-        if child.is_alive() and now.value == seen:
-            child.kill()
-            child.join()
-    return None if child.exitcode == 0 else (now.value, child.exitcode)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--files", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0, help="of the first file")
-    parser.add_argument("--folder", type=Path, default=Path("spoiled-files"), help="where failing files are kept")
-    chosen = parser.parse_args()
-    chosen.folder.mkdir(parents=True, exist_ok=True)
-    started, first, end = time.perf_counter(), chosen.seed, chosen.seed + chosen.files
-    while first < end:
-        stopped = survived(range(first, min(first + AT_ONCE, end)), chosen.folder)
-        if stopped is None:
-            first = min(first + AT_ONCE, end)
-        else:
-            seed, code = stopped
-            (chosen.folder / f"{seed}.table").write_bytes(spoiled(seed)[0])
-            print(f"seed {seed}, {spoiled(seed)[1]}: the process ended with {code}", flush=True)
-            first = seed + 1
-    print(f"{chosen.files:,} files, {chosen.files / (time.perf_counter() - started):.0f} a second")
-    (chosen.folder / "spoiled.table").unlink(missing_ok=True)
-    failed = len(list(chosen.folder.glob("*.table")))
-    print(f"{failed} of them failed and are in {chosen.folder}" if failed else "all of them were read or refused")
-    return failed > 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
