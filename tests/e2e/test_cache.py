@@ -1,13 +1,15 @@
 """What is kept of compiled code never changes an answer: damaged, foreign, forged or stale, it is compiled anew."""
 
+import functools
 import os
+import resource
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from debandit.engine.keeping import kept_directory
+from debandit.engine import keeping
 from debandit.errors import CacheWarning
 
 SIMULATE = ("simulate", "--world", "bernoulli(means=[0.3,0.6])", "--horizon", "40", "--runs", "2000", "--policy")
@@ -15,10 +17,10 @@ SMALLEST = "fixed_weights([0.5, 0.5])"  # of the built-in rules it is compiled i
 SAID = "debandit: compiling the loop for selected rules, once"
 
 
-def run(cache, policy=SMALLEST, cwd=None):
+def run(cache, policy=SMALLEST, cwd=None, **options):
     command = [sys.executable, "-m", "debandit", *SIMULATE, policy]
     environment = {**os.environ, "DEBANDIT_CACHE_DIR": str(cache)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, cwd=cwd)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, cwd=cwd, **options)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -69,7 +71,7 @@ def test_what_is_damaged_is_removed(filled, tmp_path, what, damaged):
     (path,) = cache.rglob(what)
     path.write_bytes(damaged(path.read_bytes()))
     before = {name.relative_to(cache) for name in contents(cache) if name.suffix in (".nbi", ".nbc", ".py")}
-    look = "from debandit.engine.keeping import kept_directory; kept_directory()"
+    look = "from debandit.engine.keeping import one_at_a_time\nwith one_at_a_time(): pass"
     environment = {**os.environ, "DEBANDIT_CACHE_DIR": str(cache)}
     subprocess.run([sys.executable, "-c", look], check=True, env=environment)
     after = {name.relative_to(cache) for name in contents(cache)}
@@ -87,23 +89,57 @@ def test_damage_leads_to_a_new_compile(filled):
     assert (again.stdout, again.stderr) == (first.stdout, "")
 
 
-def test_a_directory_that_others_can_write_to_is_not_used(tmp_path, monkeypatch):
-    monkeypatch.setenv("DEBANDIT_CACHE_DIR", str(tmp_path / "cache"))
-    assert kept_directory.__wrapped__() is not None  # control
-    shutil.rmtree(tmp_path / "cache")
+@pytest.fixture
+def nothing_known(monkeypatch):
+    """As in a new process, which has not looked at the cache yet."""
+    monkeypatch.setattr(keeping, "_failures", [])
+    monkeypatch.setattr(keeping, "_made_directory", functools.cache(keeping._made_directory.__wrapped__))
+
+
+def test_a_directory_that_others_can_write_to_is_not_used(tmp_path, monkeypatch, nothing_known):
     (tmp_path / "cache").mkdir()
+    monkeypatch.setenv("DEBANDIT_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "cache").chmod(0o777)
     with pytest.warns(CacheWarning, match=f"others can write to {tmp_path / 'cache'}.*DEBANDIT_CACHE_DIR"):
-        assert kept_directory.__wrapped__() is None
+        assert keeping.kept_directory() is None
     assert contents(tmp_path) == {}
 
 
-def test_a_new_directory_is_private_whatever_files_usually_are(tmp_path, monkeypatch):
+def test_nobody_is_at_home(monkeypatch, nothing_known):
+    """A user whom the system does not know, as in many containers."""
+    monkeypatch.setattr(keeping.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    for name in ("DEBANDIT_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.warns(CacheWarning, match=r"this user has no home directory.*DEBANDIT_CACHE_DIR"):
+        assert keeping.kept_directory() is None
+
+
+def test_damage_is_noticed_before_every_load_and_not_vouched_for(tmp_path, monkeypatch, nothing_known):
+    """Also if it came after the process had looked for the first time."""
+    monkeypatch.setenv("DEBANDIT_CACHE_DIR", str(tmp_path))
+    folder = keeping.kept_directory()
+    one, other = folder / "one.nbc", folder / "other.nbc"
+    with keeping.one_at_a_time() as sound:
+        one.write_text("as it was compiled")
+        keeping.seal(sound)
+    with keeping.one_at_a_time() as sound:
+        other.write_text("compiled later")
+        one.write_text("damaged meanwhile")
+        keeping.seal(sound)
+    with keeping.one_at_a_time() as sound:
+        assert set(sound) == {other}
+    assert not one.exists()
+    other.write_text("forged")
+    with keeping.one_at_a_time() as sound:
+        assert not sound
+
+
+def test_a_new_directory_is_private_whatever_files_usually_are(tmp_path, monkeypatch, nothing_known):
     """Where groups may write to new files, as on many systems, the cache was refused as soon as it was made."""
     monkeypatch.setenv("DEBANDIT_CACHE_DIR", str(tmp_path / "some" / "cache"))
     before = os.umask(0o002)
     try:
-        folder = kept_directory.__wrapped__()
+        folder = keeping.kept_directory()
     finally:
         os.umask(before)
     assert folder is not None
@@ -117,6 +153,18 @@ def test_a_place_that_is_no_directory_is_said_once_and_harmless(filled, tmp_path
     assert done.stderr.count("warning:") == 1
     assert "DEBANDIT_CACHE_DIR" in done.stderr
     assert done.stdout == filled[1].stdout
+
+
+def test_a_full_disk_is_said_once_and_harmless(filled, tmp_path):
+    """Files may not become larger than the text of a kernel, whose code then cannot be kept, nor what it shares."""
+    full = run(tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000)))
+    assert full.stderr.count("warning: compiled code cannot be kept") == 1
+    assert "Traceback" not in full.stderr
+    assert full.stdout == filled[1].stdout
+    assert not [path for path in contents(tmp_path) if ".tmp" in path.name]
+    assert not list((keeping.PACKAGE / "engine" / "compiled" / "__pycache__").glob("*.nb?"))  # nor kept elsewhere
+    after = run(tmp_path)
+    assert (after.stdout, after.stderr.strip()) == (full.stdout, SAID)
 
 
 RULE = """
