@@ -71,28 +71,51 @@ def is_soon_gone(number):
     return False
 
 
-def test_ctrl_c_ends_it_with_a_line_and_nothing_is_left(start, tmp_path):
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        (signal.SIGINT, 0, "debandit has ended, and nothing was kept\n"),
+        (signal.SIGTERM, -signal.SIGTERM, ""),
+        (signal.SIGHUP, -signal.SIGTERM, ""),  # the terminal was closed
+    ],
+)
+def test_however_it_is_ended_nothing_is_left(start, tmp_path, how, code, said):
     process, address = start("--port", str(free_port()))
     assert "What are the arms of your experiment worth?" in page_at(address)
     worker = worker_of(process)
     assert len(list(tmp_path.glob("debandit-app-*"))) == 1
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=120)[0] == "debandit has ended, and nothing was kept\n"
-    assert process.returncode == 0
+    process.send_signal(how)
+    assert process.communicate(timeout=120)[0] == said
+    assert process.returncode == code
     assert is_soon_gone(worker)
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_killed_one_left_goes_with_the_next(start, tmp_path):
+@pytest.mark.parametrize("worker_too", [False, True])
+def test_what_a_killed_one_left_goes_with_its_worker_or_with_the_next(start, tmp_path, worker_too):
     process, address = start("--port", str(free_port()))
     page_at(address)
     worker = worker_of(process)
+    if worker_too:
+        os.kill(worker, signal.SIGKILL)
     process.kill()
+    process.wait()  # and its children are buried by nobody else
     assert is_soon_gone(worker)
-    (folder,) = tmp_path.glob("debandit-app-*")
+    assert len(list(tmp_path.glob("debandit-app-*"))) == worker_too
+    if worker_too:
+        page_at(start("--port", str(free_port()))[1])
+        assert len(list(tmp_path.glob("debandit-app-*"))) == 1
+
+
+def test_only_this_machine_can_reach_it(start):
+    """All of 127.* leads here, but nobody listens there; the control is a socket that hears everything."""
+    with socket.socket() as everywhere:
+        everywhere.bind(("", 0))
+        everywhere.listen()
+        socket.create_connection(("127.0.0.2", everywhere.getsockname()[1])).close()
     _, address = start("--port", str(free_port()))
-    page_at(address)
-    assert not folder.exists()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", int(address.rpartition(":")[2])))
 
 
 def test_ports(start):
