@@ -8,25 +8,12 @@ import subprocess
 import sys
 
 import pytest
+from faults.caches import contents, flipped, foreign, run, truncated
 
 from debandit.engine import keeping
 from debandit.errors import CacheWarning
 
-SIMULATE = ("simulate", "--world", "bernoulli(means=[0.3,0.6])", "--horizon", "40", "--runs", "2000", "--policy")
-SMALLEST = "fixed_weights([0.5, 0.5])"  # of the built-in rules it is compiled in the shortest time
 SAID = "debandit: compiling the loop for selected rules, once"
-
-
-def run(cache, policy=SMALLEST, cwd=None, **options):
-    command = [sys.executable, "-m", "debandit", *SIMULATE, policy]
-    environment = {**os.environ, "DEBANDIT_CACHE_DIR": str(cache)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, cwd=cwd, **options)
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-def contents(cache):
-    return {path: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -47,18 +34,6 @@ def test_a_second_process_compiles_nothing(filled):
     assert contents(cache) == kept
     assert not [path for path in kept if ".tmp" in path.name]
     assert all(path.stat().st_mode & 0o022 == 0 for path in (cache, *cache.rglob("*")))
-
-
-def truncated(content):
-    return content[: len(content) // 2]
-
-
-def flipped(content):
-    return content[:-40] + bytes([content[-40] ^ 1]) + content[-39:]
-
-
-def foreign(_):
-    return b"something else"
 
 
 @pytest.mark.parametrize(
