@@ -1,4 +1,5 @@
 # demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
+# faults: kills, full disks, damaged files; TIMES=25 is how often each process is killed, SEED=1 decides when.
 # site: the documentation as pages to browse, in build/site.  docs: the figures and tables that took hours to compute.
 # Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
 # The tests have three workers because some of them wait. Those of PostgreSQL start a server of their own, and those of pages
@@ -17,7 +18,7 @@ HAS_CHROMIUM := { command -v chromium || command -v chromium-browser || command 
 APT_CHROMIUM := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-liberation fonts-dejavu-core
 GET_CHROMIUM := { $(APT_CHROMIUM) || { apt-get update -qq && $(APT_CHROMIUM); }; }
 
-.PHONY: demo test bench site docs clean
+.PHONY: demo test bench faults site docs clean
 
 demo: .venv/installed
 	@$(BIN)/debandit demo
@@ -40,6 +41,9 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/report.py
+
+faults: .venv/tested
+	cd tests && ../$(BIN)/python -m faults $(if $(TIMES),--times $(TIMES)) $(if $(SEED),--seed $(SEED))
 
 # without warnings and without the network
 site: .venv/sited

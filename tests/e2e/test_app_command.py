@@ -1,15 +1,16 @@
 """`debandit app` as a process: its address, its end, and what it needs."""
 
+import contextlib
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
 
 import pytest
 from commands import fails
+from faults.serving import served, workers_of
 
 from debandit.app import PORT
 
@@ -17,24 +18,8 @@ from debandit.app import PORT
 @pytest.fixture
 def start(tmp_path):
     """Starts the command; gives the process and its address."""
-    started = []
-
-    def begin(*options):
-        environment = os.environ | {"TMPDIR": str(tmp_path)}
-        command = [sys.executable, "-m", "debandit", "app", "--no-browser", *options]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        )
-        started.append(process)
-        line = process.stdout.readline()
-        assert line.startswith("debandit is at http://127.0.0.1:"), line
-        return process, line.split()[3]
-
-    yield begin
-    for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with contextlib.ExitStack() as stack:
+        yield lambda *options: stack.enter_context(served(tmp_path, *options))
 
 
 def free_port():
@@ -56,8 +41,8 @@ def page_at(address):
 
 def worker_of(process):
     """The number of the process that works for this one."""
-    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
-    return int(found[0]) if found else worker_of(process)
+    found = workers_of(process)
+    return found[0] if found else worker_of(process)
 
 
 def is_soon_gone(number):
