@@ -12,6 +12,7 @@ import pytest
 from faults.studies import STUDY, command, finished, kill_a_worker, kills, lines_kept, prepared, wait_for_lines
 
 from debandit.engine.processes import process_pool
+from debandit.errors import CacheWarning
 
 KILLS = 4
 INTERRUPTED = (130, -signal.SIGINT)  # Python itself may prefer the second, which is the same to a shell
@@ -91,6 +92,15 @@ def test_ctrl_c_is_heard_while_workers_are_started(monkeypatch):
     monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
     with pytest.raises(KeyboardInterrupt), process_pool(2):
         pytest.fail("the interrupt was lost")
+
+
+def test_it_is_the_parent_that_says_that_nothing_can_be_kept(monkeypatch):
+    """And not every worker, each in its own way."""
+    asked = []
+    monkeypatch.setattr("debandit.engine.processes.kept_directory", lambda: asked.append(True))
+    with process_pool(1) as pool:
+        action, _, category, *_ = pool.submit(eval, "__import__('warnings').filters[0]").result()
+    assert (asked, action, category) == ([True], "ignore", CacheWarning)
 
 
 def test_workers_do_not_outlive_a_killed_parent(tmp_path):
