@@ -1,5 +1,6 @@
 # demo: the main job on embedded data.  test: lint, types, layers and every test.  bench: speed, as ratios in one run.
 # fuzz: hostile input, very much of it; it goes on where it was stopped.
+# faults: kills, full disks, damaged files; TIMES=25 is how often each process is killed, SEED=1 decides when.
 # site: the documentation as pages to browse, in build/site.  docs: the figures and tables that took hours to compute.
 # lock: renews the versions that are tested.  oldest: the unit tests with the oldest libraries allowed.  audit: known holes.
 # Each does its own set-up in .venv; PYTHON names another interpreter (3.11 or newer).
@@ -20,7 +21,7 @@ HAS_CHROMIUM := { command -v chromium || command -v chromium-browser || command 
 APT_CHROMIUM := DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-liberation fonts-dejavu-core
 GET_CHROMIUM := { $(APT_CHROMIUM) || { apt-get update -qq && $(APT_CHROMIUM); }; }
 
-.PHONY: demo test fuzz bench site docs lock oldest audit clean
+.PHONY: demo test fuzz faults bench site docs lock oldest audit clean
 
 demo: .venv/installed
 	@$(BIN)/debandit demo
@@ -47,6 +48,9 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/report.py
+
+faults: .venv/tested
+	cd tests && ../$(BIN)/python -m faults $(if $(TIMES),--times $(TIMES)) $(if $(SEED),--seed $(SEED))
 
 # without warnings and without the network
 site: .venv/sited

@@ -1,5 +1,6 @@
 """Makes `oracle`, `catalogue` and `peeking` importable from every test folder."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,10 +9,18 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from debandit.engine.keeping import cache_directory
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 # what a script runs in the background ignores Ctrl-C, and so would the commands that are tested
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# a user without a home, or whose home cannot be written to, would compile everything in every process
+try:
+    cache_directory().mkdir(parents=True, exist_ok=True)
+except OSError:
+    os.environ["DEBANDIT_CACHE_DIR"] = str(Path(__file__).parents[1] / "build" / "cache")
 
 # the same examples every time, and no opinion about how busy the machine is
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

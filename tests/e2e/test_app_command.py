@@ -1,15 +1,16 @@
 """`debandit app` as a process: its address, its end, and what it needs."""
 
+import contextlib
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
 
 import pytest
 from commands import fails
+from faults.serving import served, workers_of
 
 from debandit.app import PORT
 
@@ -17,24 +18,8 @@ from debandit.app import PORT
 @pytest.fixture
 def start(tmp_path):
     """Starts the command; gives the process and its address."""
-    started = []
-
-    def begin(*options):
-        environment = os.environ | {"TMPDIR": str(tmp_path)}
-        command = [sys.executable, "-m", "debandit", "app", "--no-browser", *options]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        )
-        started.append(process)
-        line = process.stdout.readline()
-        assert line.startswith("debandit is at http://127.0.0.1:"), line
-        return process, line.split()[3]
-
-    yield begin
-    for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with contextlib.ExitStack() as stack:
+        yield lambda *options: stack.enter_context(served(tmp_path, *options))
 
 
 def free_port():
@@ -56,8 +41,8 @@ def page_at(address):
 
 def worker_of(process):
     """The number of the process that works for this one."""
-    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
-    return int(found[0]) if found else worker_of(process)
+    found = workers_of(process)
+    return found[0] if found else worker_of(process)
 
 
 def is_soon_gone(number):
@@ -71,28 +56,51 @@ def is_soon_gone(number):
     return False
 
 
-def test_ctrl_c_ends_it_with_a_line_and_nothing_is_left(start, tmp_path):
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        (signal.SIGINT, 0, "debandit has ended, and nothing was kept\n"),
+        (signal.SIGTERM, -signal.SIGTERM, ""),
+        (signal.SIGHUP, -signal.SIGTERM, ""),  # the terminal was closed
+    ],
+)
+def test_however_it_is_ended_nothing_is_left(start, tmp_path, how, code, said):
     process, address = start("--port", str(free_port()))
     assert "What are the arms of your experiment worth?" in page_at(address)
     worker = worker_of(process)
     assert len(list(tmp_path.glob("debandit-app-*"))) == 1
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=120)[0] == "debandit has ended, and nothing was kept\n"
-    assert process.returncode == 0
+    process.send_signal(how)
+    assert process.communicate(timeout=120)[0] == said
+    assert process.returncode == code
     assert is_soon_gone(worker)
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_killed_one_left_goes_with_the_next(start, tmp_path):
+@pytest.mark.parametrize("worker_too", [False, True])
+def test_what_a_killed_one_left_goes_with_its_worker_or_with_the_next(start, tmp_path, worker_too):
     process, address = start("--port", str(free_port()))
     page_at(address)
     worker = worker_of(process)
+    if worker_too:
+        os.kill(worker, signal.SIGKILL)
     process.kill()
+    process.wait()  # and its children are buried by nobody else
     assert is_soon_gone(worker)
-    (folder,) = tmp_path.glob("debandit-app-*")
+    assert len(list(tmp_path.glob("debandit-app-*"))) == worker_too
+    if worker_too:
+        page_at(start("--port", str(free_port()))[1])
+        assert len(list(tmp_path.glob("debandit-app-*"))) == 1
+
+
+def test_only_this_machine_can_reach_it(start):
+    """All of 127.* leads here, but nobody listens there; the control is a socket that hears everything."""
+    with socket.socket() as everywhere:
+        everywhere.bind(("", 0))
+        everywhere.listen()
+        socket.create_connection(("127.0.0.2", everywhere.getsockname()[1])).close()
     _, address = start("--port", str(free_port()))
-    page_at(address)
-    assert not folder.exists()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", int(address.rpartition(":")[2])))
 
 
 def test_ports(start):

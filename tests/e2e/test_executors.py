@@ -1,7 +1,6 @@
 """The same bits on processes and on a real Dask cluster, also when one of its workers is killed."""
 
 import concurrent.futures
-import json
 import os
 import signal
 import subprocess
@@ -13,6 +12,8 @@ import commands
 import distributed
 import numpy as np
 import pytest
+from faults.clusters import started
+from faults.studies import wait_for_lines
 
 import debandit as db
 from debandit.engine.processes import width_of
@@ -188,27 +189,12 @@ def test_a_cluster_that_is_not_there(address, message):
 
 def test_the_scheduler_of_a_cluster_is_killed(study, rows, tmp_path):
     """One line says so, without Dask's tracebacks; what was finished is kept."""
-    file, quiet = tmp_path / "scheduler.json", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    dask = [sys.executable, "-m", "distributed.cli.dask_"]
-    here = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", file]
-    scheduler = subprocess.Popen([*dask[:2], f"{dask[2]}scheduler", *here, "--port", "0"], **quiet)
-    worker = subprocess.Popen([*dask[:2], f"{dask[2]}worker", *here, "--nthreads", "1"], **quiet)
-    try:
-        while not (file.exists() and file.read_text().endswith("}")):
-            time.sleep(0.1)
-        address = json.loads(file.read_text())["address"]
-        with distributed.Client(address, set_as_default=False) as client:
-            client.wait_for_workers(1)
+    with started(tmp_path) as (address, (scheduler, _)):
         command = [sys.executable, "-m", "debandit", "study", study, "-o", tmp_path / "out", "-q", "--cluster", address]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        while not any(path.read_bytes() for path in (tmp_path / "out").glob("cells/*")) and process.poll() is None:
-            time.sleep(0.05)
+        wait_for_lines(tmp_path, process, 1)
         scheduler.kill()
         output, errors = process.communicate(timeout=60)
-    finally:
-        for each in (scheduler, worker):
-            each.kill()
-            each.wait()
     assert (process.returncode, output) == (1, b"")
     assert errors.decode().splitlines()[0] == "error: the cluster ended before its work was done (CancelledError: )"
     assert len(errors.splitlines()) == 2

@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,45 +9,18 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
+from faults.studies import STUDY, command, finished, kill_a_worker, kills, lines_kept, prepared, wait_for_lines
 
 from debandit.engine.processes import process_pool
+from debandit.errors import CacheWarning
 
-STUDY = """
-horizon = [40, 50]
-experiments = 2000
-runs = 80
-methods = ["naive", "gaussian", "efron", "ipw"]
-histogram = {low = 0, high = 1, bins = 10}
-[[cell]]
-policy = "epsilon_greedy(epsilon={epsilon})"
-world = "bernoulli(means=[0.3, 0.6])"
-grid.epsilon = [0.05, 0.1, 0.2]
-"""
 KILLS = 4
 INTERRUPTED = (130, -signal.SIGINT)  # Python itself may prefer the second, which is the same to a shell
-FILES = ("rows.csv", "rows.parquet", "table.md", "figure.svg")
-
-
-def command(folder, *options):
-    return [sys.executable, "-m", "debandit", "study", str(folder / "my.toml"), "-o", str(folder / "out"), *options]
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "my.toml").write_text(STUDY)
-    subprocess.run(command(folder, "-q"), check=True, capture_output=True)
-    return {name: (folder / "out" / name).read_bytes() for name in FILES}
-
-
-def lines_kept(folder):
-    return sum(file.read_bytes().count(b"\n") for file in (folder / "out" / "cells").glob("*.jsonl"))
-
-
-def wait_for_lines(folder, process, least):
-    """Until so many chunks are kept, or the process has ended."""
-    while lines_kept(folder) < least and process.poll() is None:
-        time.sleep(0.01)
+    return finished(prepared(tmp_path_factory.mktemp("undisturbed")))
 
 
 def members(process):
@@ -67,25 +39,14 @@ def all_gone(process):
 
 
 def test_kill_9_at_random_moments(tmp_path, undisturbed):
-    """By turns a moment after the start, when nothing or much may have been done, and in the middle of the work."""
-    (tmp_path / "my.toml").write_text(STUDY)
-    chance, killed, progress = random.Random(7), 0, [0]
-    while killed < KILLS:
-        process = subprocess.Popen(command(tmp_path, "-q"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if killed % 2:
-            wait_for_lines(tmp_path, process, progress[-1] + 1)
-        time.sleep(chance.uniform(0, 0.2 if killed % 2 else 1.5))
-        process.kill()
-        process.communicate()
-        killed += process.returncode == -signal.SIGKILL
-        progress.append(lines_kept(tmp_path))
-        if process.returncode == 0:  # finished before the blow: from the start again
-            shutil.rmtree(tmp_path / "out")
-            progress = [0]
+    prepared(tmp_path)
+    progress = [0]
+    for process in kills(tmp_path, random.Random(7), all_lines=6):
+        progress = [0] if process.returncode == 0 else [*progress, lines_kept(tmp_path)]
+        if len(progress) > KILLS:
+            break
     assert progress == sorted(progress)  # what was finished stays
-    subprocess.run(command(tmp_path, "-q"), check=True, capture_output=True)
-    for name, content in undisturbed.items():
-        assert (tmp_path / "out" / name).read_bytes() == content, name
+    assert finished(tmp_path) == undisturbed
 
 
 def test_ctrl_c_ends_at_once_and_keeps_what_was_done(tmp_path, undisturbed):
@@ -133,6 +94,15 @@ def test_ctrl_c_is_heard_while_workers_are_started(monkeypatch):
         pytest.fail("the interrupt was lost")
 
 
+def test_it_is_the_parent_that_says_that_nothing_can_be_kept(monkeypatch):
+    """And not every worker, each in its own way."""
+    asked = []
+    monkeypatch.setattr("debandit.engine.processes.kept_directory", lambda: asked.append(True))
+    with process_pool(1) as pool:
+        action, _, category, *_ = pool.submit(eval, "__import__('warnings').filters[0]").result()
+    assert (asked, action, category) == ([True], "ignore", CacheWarning)
+
+
 def test_workers_do_not_outlive_a_killed_parent(tmp_path):
     (tmp_path / "my.toml").write_text(STUDY.replace("runs = 80", "runs = 200_000"))
     process = subprocess.Popen(command(tmp_path, "--workers", "2", "-q"), start_new_session=True)
@@ -149,8 +119,7 @@ def test_a_killed_worker_process_is_an_error_that_loses_nothing(tmp_path, undist
     (tmp_path / "my.toml").write_text(STUDY)
     process = subprocess.Popen(command(tmp_path, "--workers", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_for_lines(tmp_path, process, 1)
-    found = subprocess.run(["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True)
-    os.kill(int(found.stdout.split()[0]), signal.SIGKILL)
+    kill_a_worker(process)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
     assert b"a worker ended before its work was done" in errors

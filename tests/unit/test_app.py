@@ -1,5 +1,7 @@
 """The page without a browser: what each form leads to, and what is refused."""
 
+import asyncio
+import errno
 import json
 import re
 import time
@@ -313,6 +315,43 @@ def test_files_that_are_too_large_are_refused(client, tmp_path):
     assert "the file has more than" in text_of(answer)
     answer = client.post("/datasets", data={"token": token, "name": "x" * 300_000})
     assert answer.status_code == 413
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(client, monkeypatch):
+    """Neither that of a form nor that of a file; a page that takes its time is another matter."""
+    monkeypatch.setattr("debandit.app.guard.FORM_SECONDS", 0.2)
+    monkeypatch.setattr("debandit.app.guard.UPLOAD_SECONDS", 0.2)
+
+    async def asked(path, kind):
+        async def receive():
+            await asyncio.sleep(60)
+
+        async def send(message):
+            sent.append(message)
+
+        sent = []
+        headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"content-type", kind)]
+        about = {"path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "", "headers": headers}
+        await client.app(
+            {"type": "http", "method": "POST", "scheme": "http", "http_version": "1.1", **about}, receive, send
+        )
+        return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+    for path, kind in (
+        ("/datasets", b"application/x-www-form-urlencoded"),
+        ("/logs", b"multipart/form-data; boundary=x"),
+    ):
+        status, page = asyncio.run(asked(path, kind))
+        assert status == 408
+        assert b"took too long" in page
+
+
+def test_no_room_for_a_file(client, monkeypatch):
+    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "disk is full")))
+    for path, what in (("/logs", {"files": {"file": ("a.csv", DAYS)}}), ("/datasets", {})):
+        answer = client.post(path, data={"token": token_of(client), "name": "ecmo"}, **what)
+        assert answer.status_code == 507
+        assert "disk is full" in text_of(answer)
 
 
 def test_hostile_labels_and_columns_are_inert(client):

@@ -1,13 +1,15 @@
 """Jobs of the page: how far they are, how they end, and what is kept of how many."""
 
 import asyncio
+import io
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 from batch_tables import DAYS
 
-from debandit.app.jobs import Jobs, Worker
+from debandit.app.jobs import Job, Jobs, Worker
 from debandit.app.sessions import Analyses, Analysis
 
 ENDLESS = {"runs": 10**9}
@@ -86,6 +88,22 @@ def test_a_worker_that_is_killed_is_told_of(log, processes):
         await jobs.wait(job, 120)
         assert (job.state, job.error["what"]) == ("failed", "the process that did the work has ended")
         await jobs.close()
+
+    asyncio.run(story())
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_a_line_is_told_of(log, monkeypatch):
+    """It is no mistake of ours, which would be shown with its traceback."""
+
+    async def story():
+        stdout = asyncio.StreamReader()
+        stdout.feed_data(b'{"stage": "Read the log"}\n{"answer": {"tit')
+        stdout.feed_eof()
+        ended = asyncio.sleep(0)
+        process = SimpleNamespace(stdin=io.BytesIO(), stdout=stdout, wait=lambda: ended)
+        job = Job(request(log))
+        said = await Worker(process).do(job)
+        assert (job.stage, said["error"]["what"]) == ("Read the log", "the process that did the work has ended")
 
     asyncio.run(story())
 

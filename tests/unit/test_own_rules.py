@@ -9,6 +9,7 @@ import pytest
 from catalogue import replayed
 
 import debandit as db
+from debandit.engine import rounds
 from debandit.executors import processes
 from debandit.policies import as_policy
 from debandit.policies.history import History
@@ -155,3 +156,17 @@ def test_a_compiled_rule_that_raises_names_run_and_round():
         db.simulate(own_rules.Faulty(), db.worlds.Bernoulli([1.0, 0.5]), horizon=20, runs=100)
     with pytest.raises(db.InputError, match=r"failed in run [1-9]\d*, round 6 "):
         db.simulate(own_rules.Faulty(), db.worlds.Bernoulli([0.3, 0.5]), horizon=6, runs=3000, seed=1)
+
+
+def test_short_memory_is_not_the_fault_of_a_rule(monkeypatch):
+    """When it is looked for, no run fails any more."""
+    play, short = rounds._run, iter([MemoryError])
+
+    def played(*arguments):
+        for error in short:
+            raise error
+        return play(*arguments)
+
+    monkeypatch.setattr(rounds, "_run", played)
+    with pytest.raises(MemoryError):
+        db.simulate("fixed_weights([0.5, 0.5])", db.worlds.Bernoulli([0.3, 0.6]), horizon=9, runs=5, threads=1)

@@ -297,6 +297,14 @@ def test_a_flipped_bit_is_noticed(journal):
     assert (0, 20) in Journal(journal.path)
 
 
+def test_another_cells_lines_are_not_read(journal):
+    """As after a file was copied over another, whose checksums are all right."""
+    journal.add((0, 20), summary(1))
+    other = journal.path.rename(journal.path.with_name("other.jsonl"))
+    assert (0, 20) not in Journal(other)
+    assert (0, 20) in Journal(other.rename(journal.path))
+
+
 def test_two_processes_may_write_to_one_file(journal):
     other = Journal(journal.path)
     journal.add((0, 20), summary(1))
@@ -394,9 +402,9 @@ def test_workers_of_another_version_are_refused(monkeypatch):
                 work()
 
 
-def forged(text):
+def forged(text, file):
     """A line of a journal with a right checksum."""
-    return hashlib.sha256(text.encode()).hexdigest()[:32] + " " + text + "\n"
+    return hashlib.sha256(f"{file.stem} {text}".encode()).hexdigest()[:32] + " " + text + "\n"
 
 
 def test_lines_of_others_are_not_believed(tmp_path):
@@ -436,15 +444,15 @@ def test_lines_of_others_are_not_believed(tmp_path):
         for key in keys[:-1]:
             part = part[key]
         part[keys[-1]] = value
-        file.write_text(forged(f"{place} {json.dumps(changed)}"))
+        file.write_text(forged(f"{place} {json.dumps(changed)}", file))
         with pytest.raises(db.InputError, match="debandit has not written"):
             SMALL.run(tmp_path)
     for line in ("nonsense", f"{place} {{", f"{place} []", f"{place} {9000 * '['}"):
-        file.write_text(forged(line))
+        file.write_text(forged(line, file))
         if line.startswith(place):
             with pytest.raises(db.InputError, match="debandit has not written"):
                 SMALL.run(tmp_path)
-    file.write_text(forged("nonsense") + forged("a b c") + forged("") + whole)
+    file.write_text("".join(forged(line, file) for line in ("nonsense", "a b c", "")) + whole)
     assert same(SMALL.run(tmp_path), before)
 
 

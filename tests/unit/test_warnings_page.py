@@ -18,7 +18,7 @@ MAKE = {  # the functions whose texts are warnings or notes; () for all of the m
     "debiasing/inferring.py": ("_known_to_fail",),
     "debiasing/outliers.py": ("_said",),
     "debiasing/results.py": ("_from_walks", "_warnings"),
-    "engine/keeping.py": ("kept_directory",),
+    "engine/keeping.py": ("or_without",),
     "engine/kernels.py": ("_said",),
     "intervals/interval.py": (
         "outside",
@@ -47,6 +47,7 @@ PASS_ON = {  # modules that hand on what others make, or use these words for som
     "comparing/comparison.py",
     "debiasing/cases.py",
     "describing.py",
+    "engine/processes.py",
     "errors.py",
     "intervals/__init__.py",
     "readers/__init__.py",

@@ -7,6 +7,7 @@
 
 import contextlib
 import os
+import signal
 import socket
 import threading
 import webbrowser
@@ -48,9 +49,16 @@ def serve(port: int | None, most_bytes: int, say: Callable[[str], None], *, open
         say(f"debandit is at {address} (Ctrl-C ends it)")
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        _end_with_the_terminal()
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
     say("debandit has ended, and nothing was kept")
+
+
+def _end_with_the_terminal() -> None:
+    """A terminal that is closed ends it as well; whoever asked otherwise, with nohup, is heard."""
+    if os.name == "posix" and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def _listening(port: int | None) -> socket.socket:

@@ -1,10 +1,11 @@
-"""What stands between the browser and the pages: only this machine, only our own forms, only so many bytes.
+"""What stands between the browser and the pages: only this machine, only our own forms, so many bytes, and so long.
 
 Every page of the internet can make a browser send requests to 127.0.0.1. So requests must name this server as their
 host (or a page whose name leads here could read along), what changes something must come from one of our own pages,
 and has the token of its session.
 """
 
+import asyncio
 import hashlib
 import hmac
 import secrets
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOSTS = ("127.0.0.1", "localhost")
 FORM_BYTES = 200_000  # of a form without a file
+FORM_SECONDS, UPLOAD_SECONDS = 60.0, 600.0  # until all of it has come
 DRAINED = 2**32  # bytes: a browser shows an answer only when it has sent everything
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -47,7 +49,8 @@ class Guard:
                 await self.app(scope, receive, send)
             return
         refused = self._refusal(scope["method"], Headers(scope=scope))
-        body = _Counted(receive, self.most if scope["path"] == self.upload else FORM_BYTES)
+        limits = (self.most, UPLOAD_SECONDS) if scope["path"] == self.upload else (FORM_BYTES, FORM_SECONDS)
+        body = _Bounded(receive, *limits)
         answer: ASGIApp = self.app if refused is None else PlainTextResponse(refused, 403)
         await answer(scope, body.receive, _with_headers(send))
 
@@ -67,21 +70,27 @@ class Guard:
         return None if ours else "Another site may not send requests to this one."
 
 
-class _Counted:
-    """The body of a request, as long as it is no longer than allowed."""
+class _Bounded:
+    """The body of a request, if it is no longer than allowed and comes in time."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
-        self._receive, self._most, self._seen = receive, most, 0
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+        self._receive, self._most, self._seen, self._whole = receive, most, 0, False
+        self._end = asyncio.get_running_loop().time() + seconds
 
     async def receive(self) -> Message:
-        message = await self._receive()
-        self._seen += len(message.get("body", b""))
+        message = await self._next()
         if self._seen <= self._most:
             return message
-        while message["type"] == "http.request" and message.get("more_body") and self._seen < DRAINED:
-            message = await self._receive()
-            self._seen += len(message.get("body", b""))
+        while message["type"] == "http.request" and not self._whole and self._seen < DRAINED:
+            message = await self._next()
         raise TooLargeError
+
+    async def _next(self) -> Message:
+        async with asyncio.timeout_at(None if self._whole else self._end):  # then one waits for the browser to go
+            message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        self._whole = not message.get("more_body")
+        return message
 
 
 def _with_headers(send: Send) -> Send:

@@ -71,6 +71,8 @@ class Worker:
         self.tasks += 1
         self._process.stdin.write(json.dumps(job.request).encode() + b"\n")
         async for line in self._process.stdout:
+            if not line.endswith(b"\n"):  # cut off with its process
+                break
             said: dict[str, Any] = json.loads(line)
             if "answer" in said or "error" in said:
                 return said

@@ -26,7 +26,6 @@ from debandit.errors import InputError, printable, shorten
 from debandit.policies import RULES
 from debandit.policies.presets import presets
 
-_MINUTES_OF_UPLOAD = 10
 _LONGEST_NAME = 100
 _AFTER_CANCEL = {"check": "rule", "identify": "rule?by=unknown", "correct": "options"}
 Page = Callable[[Request], Awaitable[Response]]
@@ -71,6 +70,8 @@ class App(Shared):
                 HTTPException: self._failed,
                 TooLargeError: self._too_large,
                 ClientDisconnect: self._gone,
+                TimeoutError: self._too_slow,
+                OSError: self._no_room,
                 Exception: self._mistake,
             },
             lifespan=self.running,
@@ -91,19 +92,13 @@ class App(Shared):
     async def upload(self, request: Request) -> Response:
         """Keep the file that was sent."""
         owner = self._owner(request)
-        try:
-            async with asyncio.timeout(60 * _MINUTES_OF_UPLOAD), request.form(max_files=1, max_fields=4) as form:
-                self._check_token(owner, form)
-                file = form.get("file")
-                if not isinstance(file, UploadFile) or not file.filename:
-                    wrong = InputError("no file was chosen", remedy="Choose one, or drop it on the field.")
-                    return self._start(request, described(wrong), 400)
-                analysis = await asyncio.to_thread(self._kept, owner, file)
-        except TimeoutError:
-            return self._start(request, described(InputError("sending the file took too long")), 408)
-        except OSError as error:
-            wrong = InputError(f"the file could not be kept ({error.strerror})", remedy="Is the disk full?")
-            return self._start(request, described(wrong), 507)
+        async with request.form(max_files=1, max_fields=4) as form:
+            self._check_token(owner, form)
+            file = form.get("file")
+            if not isinstance(file, UploadFile) or not file.filename:
+                wrong = InputError("no file was chosen", remedy="Choose one, or drop it on the field.")
+                return self._start(request, described(wrong), 400)
+            analysis = await asyncio.to_thread(self._kept, owner, file)
         await self.analyses.add(analysis)
         return self._to(analysis, "columns")
 
@@ -311,6 +306,14 @@ class App(Shared):
 
     async def _gone(self, _: Request, __: Exception) -> Response:
         return Response(status_code=400)  # which nobody reads
+
+    async def _too_slow(self, request: Request, _: Exception) -> Response:
+        return self._start(request, described(InputError("sending this took too long", remedy="Try it again.")), 408)
+
+    async def _no_room(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, OSError)
+        wrong = InputError(f"a file could not be kept or read ({error.strerror})", remedy="Is the disk full?")
+        return self._start(request, described(wrong), 507)
 
     async def _too_large(self, request: Request, _: Exception) -> Response:
         if request.url.path != UPLOAD:

@@ -70,7 +70,7 @@ class Analyses:
     def __init__(self, jobs: Jobs, most_bytes: int, most: int = MOST, seconds: float = SECONDS) -> None:
         self._jobs, self._most_bytes, self._most, self._seconds = jobs, MOST_FULL * most_bytes, most, seconds
         self._kept: dict[str, Analysis] = {}
-        _remove_left_over()
+        remove_left_over()
         self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._lock = _hold(self.folder / _LOCK)
 
@@ -153,7 +153,7 @@ def _hold(path: Path) -> int:
     return descriptor
 
 
-def _remove_left_over() -> None:
+def remove_left_over() -> None:
     """Remove what an app that was killed could not: our own folders that nobody holds."""
     if not hasattr(os, "getuid"):
         return

@@ -15,11 +15,13 @@ import traceback
 from collections.abc import Callable
 from typing import IO, Any
 
+from debandit.app.sessions import remove_left_over
 from debandit.app.wording import described
 from debandit.errors import DebanditError
 
 Say = Callable[[dict[str, Any]], None]
 _SECONDS_BETWEEN = 0.1  # two words on how far it is
+_SECONDS_UNTIL_IT_IS_GONE = 0.5  # a process that is being killed, with its locks
 
 
 class Progress:
@@ -86,9 +88,14 @@ def main() -> None:
 
 
 def _listen(given: IO[str], tasks: "queue.SimpleQueue[str]") -> None:
-    """Hear of tasks; when nobody can ask for any more, a task that is being done is of no use, either."""
+    """Hear of tasks; when nobody can ask for any more, a task that is being done is of no use, either.
+
+    That is so if the server was killed, and could not remove what it kept.
+    """
     for line in given:
         tasks.put(line)
+    time.sleep(_SECONDS_UNTIL_IT_IS_GONE)
+    remove_left_over()
     os._exit(0)
 
 

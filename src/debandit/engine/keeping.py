@@ -2,6 +2,7 @@
 
 All that belongs to this version of the package, its libraries and this processor lies in one folder, which nobody else
 can write to. A seal vouches for every file; what it does not vouch for is removed before anything is read.
+Where nothing can be kept, as on a full disk, every process compiles what it needs; that is said once.
 """
 
 import contextlib
@@ -9,9 +10,9 @@ import functools
 import hashlib
 import os
 import platform
+import secrets
 import stat
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,9 @@ from debandit.errors import CacheWarning
 
 PACKAGE = Path(__file__).parents[1]
 _SEAL, _LOCK = "seal.sha256", "lock"
+_INDEX = ".nbi"  # what numba changes when it adds something
+_failures: list[OSError] = []  # of this process
+Sound = dict[Path, str]  # files and what the seal says of each
 
 
 def cache_directory() -> Path:
@@ -27,33 +31,51 @@ def cache_directory() -> Path:
     if chosen := os.environ.get("DEBANDIT_CACHE_DIR"):
         return Path(chosen)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "debandit" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "debandit" / "cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "debandit"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debandit"
+        return _home() / "Library" / "Caches" / "debandit"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "debandit"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # of a user whom the system does not know, as in many containers
+        raise FileNotFoundError("this user has no home directory") from None
+
+
+def kept_directory() -> Path | None:
+    """The folder of this version's compiled code; None, with a warning, where nothing can be kept."""
+    return None if _failures else _made_directory()
 
 
 @functools.cache
-def kept_directory() -> Path | None:
-    """The folder of this version's compiled code, with nothing doubtful in it; None, with a warning, without one."""
-    try:
+def _made_directory() -> Path | None:
+    with or_without():
         folder = cache_directory() / "kernels" / _version()
         folder.parents[1].parent.mkdir(parents=True, exist_ok=True)
         _check_way(folder.parents[1].resolve())
         for each in (folder.parents[1], folder.parent, folder):  # each for us alone, whatever others may be by default
             each.mkdir(mode=0o700, exist_ok=True)
             _check_private(each)
-        with _locked(folder):
-            _remove_doubtful(folder)
         return folder
+    return None
+
+
+@contextlib.contextmanager
+def or_without() -> Iterator[None]:
+    """Around what is done with files: if that fails nothing is kept any more, nor read, which is said once."""
+    try:
+        yield
     except OSError as error:
-        warnings.warn(
-            f"compiled code cannot be kept ({error}), so every process compiles it anew. "
-            "Set DEBANDIT_CACHE_DIR to a directory that you alone can write to.",
-            CacheWarning,
-            stacklevel=2,
-        )
-        return None
+        if not _failures:
+            warnings.warn(
+                f"compiled code cannot be kept ({error}), so every process compiles it anew. "
+                "Set DEBANDIT_CACHE_DIR to a directory that you alone can write to.",
+                CacheWarning,
+                stacklevel=2,
+            )
+        _failures.append(error)
 
 
 def _check_private(folder: Path) -> None:
@@ -75,30 +97,43 @@ def _check_way(folder: Path) -> None:
             raise PermissionError(f"others can write to {above}")
 
 
-def _remove_doubtful(folder: Path) -> None:
-    """Files that are not as they were when they were sealed, or never were; those of a crashed process, for example."""
+def _remove_doubtful(folder: Path) -> Sound:
+    """Leave only what is as it was when it was sealed: not what is damaged, or a crashed process left, for example."""
     try:
         vouched = set((folder / _SEAL).read_text(encoding="utf-8").splitlines())
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         vouched = set()
+    sound = {}
     for file in _files(folder):
-        if _line(folder, file) not in vouched:
+        line = _line(folder, file)
+        if line in vouched:
+            sound[file] = line
+        else:
             file.unlink(missing_ok=True)
+    return sound
 
 
-def seal() -> None:
-    """Vouch for everything that has been kept, when something was added."""
+def seal(sound: Sound) -> None:
+    """Vouch for what was sound before, and for what was added to it."""
     folder = kept_directory()
-    if folder is not None:
-        write_at_once(folder / _SEAL, "\n".join(_line(folder, file) for file in _files(folder)))
+    if folder is None:
+        return
+    with or_without():
+        known = {file: line for file, line in sound.items() if file.suffix != _INDEX}
+        write_at_once(folder / _SEAL, "\n".join(known.get(file) or _line(folder, file) for file in _files(folder)))
 
 
 @contextlib.contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Around compiling: another process that wants the same waits, and then finds it."""
-    folder = kept_directory()
-    with contextlib.nullcontext() if folder is None else _locked(folder):
-        yield
+def one_at_a_time() -> Iterator[Sound]:
+    """Around compiling and loading: what is there is sound. Another process that wants the same waits, and finds it."""
+    with contextlib.ExitStack() as stack:
+        sound: Sound = {}
+        folder = kept_directory()
+        if folder is not None:
+            with or_without():
+                stack.enter_context(_locked(folder))
+                sound = _remove_doubtful(folder)
+        yield sound
 
 
 @contextlib.contextmanager
@@ -126,9 +161,12 @@ def _line(folder: Path, file: Path) -> str:
 
 def write_at_once(path: Path, text: str) -> None:
     """Write a file by renaming a new one, because several processes may do so at once."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    new = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _version() -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from debandit.engine.interrupts import interrupts_repeated
-from debandit.engine.keeping import PACKAGE, kept_directory, one_at_a_time, seal, write_at_once
+from debandit.engine.keeping import PACKAGE, kept_directory, one_at_a_time, or_without, seal, write_at_once
 
 Kernel = Callable[..., None]
 Make = Callable[[int, int, int], Any]  # (arm_count, horizon, seed) -> an object with choose() and learn(arm, reward)
@@ -97,21 +97,21 @@ def _made(name: KernelName, text: str, makes_arrays: bool, arguments: tuple[Any,
     from debandit.engine.compiled.jit import compiled
 
     what = name.rpartition(".")[2] if isinstance(name, str) else name.template
-    with interrupts_repeated(), one_at_a_time():
+    with interrupts_repeated(), one_at_a_time() as sound:
         file = None if isinstance(name, OwnKernel) and not _is_ours(name.file) else _kept_text(what, text)
         function = (_module_of(text) if file is None else _import_file(file)).run
         kernel: Any = compiled(function, keep=file is not None, _nrt=makes_arrays)
-        known = file is not None and _is_kept(Path(kernel.stats.cache_path), file.stem)
+        known = file is not None and _is_kept(kernel.stats.cache_path, file.stem)
         with _said(what, at_once=not known):
             kernel.compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]  # numba has no types
         if not kernel.stats.cache_hits:
-            seal()
+            seal(sound)
     return kernel  # type: ignore[no-any-return]  # numba has no types
 
 
-def _is_kept(folder: Path, stem: str) -> bool:
+def _is_kept(folder: str | None, stem: str) -> bool:
     """Whether numba has kept the code, and not only its index, as when damaged code was removed."""
-    return all(any(folder.glob(f"{stem}.run-*.{ending}")) for ending in ("nbi", "nbc"))
+    return folder is not None and all(any(Path(folder).glob(f"{stem}.run-*.{ending}")) for ending in ("nbi", "nbc"))
 
 
 def _load_numba() -> None:
@@ -161,9 +161,11 @@ def _kept_text(what: str, text: str) -> Path | None:
     if folder is None:
         return None
     file = folder / f"{what}_{hashlib.sha256(text.encode()).hexdigest()[:12]}.py"
-    if not file.exists():
-        write_at_once(file, text)
-    return file
+    with or_without():
+        if not file.exists():
+            write_at_once(file, text)
+        return file
+    return None
 
 
 def _module_of(text: str) -> Any:

@@ -9,11 +9,13 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, InvalidStateError, ProcessPoolExecutor
 from typing import Any, TypeVar
 
-from debandit.errors import InputError
+from debandit.engine.keeping import kept_directory
+from debandit.errors import CacheWarning, InputError
 from debandit.version import __version__
 
 Answer = TypeVar("Answer")
@@ -22,11 +24,12 @@ Answer = TypeVar("Answer")
 @contextlib.contextmanager
 def process_pool(count: int, *, know_main: bool = True) -> Iterator[Executor]:
     """So many processes, one thread each. They import the script that was started, unless they need not `know_main`."""
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_end_with_the_parent)
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_prepare)
     try:
         with _interrupts_held_back(), contextlib.nullcontext() if know_main else _main_hidden():
             for _ in range(count):
                 pool.submit(time.sleep, 0.05)
+        kept_directory()  # or every worker would say that nothing can be kept
         yield pool
     except BaseException:
         with _cancelled_quietly():
@@ -83,6 +86,11 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _prepare() -> None:
+    warnings.simplefilter("ignore", CacheWarning)
+    _end_with_the_parent()
 
 
 def _end_with_the_parent() -> None:

@@ -100,7 +100,7 @@ def _aligned(size: Any, dtype: type) -> NDArray[Any]:
     return raw[skip : skip + size]
 
 
-def _failed(name: OwnKernel, experiment: Experiment, who: Ints, error: Exception) -> InputError:
+def _failed(name: OwnKernel, experiment: Experiment, who: Ints, error: Exception) -> Exception:
     """A rule's own function raised: in which run is found by playing each alone, in which round by playing fewer."""
 
     def fails(run: Ints, rounds: int) -> bool:
@@ -111,7 +111,9 @@ def _failed(name: OwnKernel, experiment: Experiment, who: Ints, error: Exception
             return True
         return False
 
-    run = next(who[i : i + 1] for i in range(len(who)) if fails(who[i : i + 1], experiment.horizon))
+    run = next((who[i : i + 1] for i in range(len(who)) if fails(who[i : i + 1], experiment.horizon)), None)
+    if run is None:  # it was not the rule: memory was short, say
+        return error
     fine, failing = 0, experiment.horizon
     while failing - fine > 1:
         middle = (fine + failing) // 2

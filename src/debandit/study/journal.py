@@ -1,8 +1,9 @@
 """Results on disk, kept as they are finished.
 
-Every cell has a file, named by everything that decides its bits, and every chunk a line in it, with a checksum. Lines
-are only ever appended. A line that was cut off by a kill or a full disk, or damaged later, fails its checksum and
-counts as not there; so nothing needs to be locked, repaired or trusted.
+Every cell has a file, named by everything that decides its bits, and every chunk a line in it, with a checksum of the
+line and of that name. Lines are only ever appended. A line that was cut off by a kill or a full disk, damaged later, or
+comes from another cell's file, fails its checksum and counts as not there; so nothing needs to be locked, repaired or
+trusted.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ class Journal:
             with self.path.open("rb") as file:
                 place = 0
                 for line in file:
-                    if (found := _checked(line)) is not None:
+                    if (found := self._checked(line)) is not None:
                         places.setdefault(found[0], place)
                     place += len(line)
         return places
@@ -42,7 +43,7 @@ class Journal:
         for _ in range(2):  # twice, for another process may have written to the file as well
             with self.path.open("rb") as file:
                 file.seek(self._places.get(chunk, 0))
-                found = _checked(file.readline())
+                found = self._checked(file.readline())
             if found is not None and found[0] == chunk:
                 try:
                     return Summary.from_json(json.loads(found[1]))
@@ -59,7 +60,7 @@ class Journal:
     def add(self, chunk: tuple[int, int], summary: Summary) -> None:
         """Keep a chunk, on the disk before this returns."""
         content = f"{chunk[0]} {chunk[1]} {json.dumps(summary.to_json(), separators=(',', ':'))}".encode()
-        line = hashlib.sha256(content).hexdigest()[:32].encode() + b" " + content + b"\n"
+        line = self._checksum(content) + b" " + content + b"\n"
         new = not self.path.exists()
         try:
             with self.path.open("a+b") as file:
@@ -81,6 +82,20 @@ class Journal:
             ) from None
         self._places[chunk] = place
 
+    def _checksum(self, content: bytes) -> bytes:
+        return hashlib.sha256(f"{self.path.stem} ".encode() + content).hexdigest()[:32].encode()
+
+    def _checked(self, line: bytes) -> tuple[tuple[int, int], bytes] | None:
+        """((index, experiments), the summary's text), or None if the line is not whole or not this cell's."""
+        checksum, _, content = line.rstrip(b"\n").partition(b" ")
+        if not line.endswith(b"\n") or self._checksum(content) != checksum:
+            return None
+        try:
+            index, experiments, text = content.split(b" ", 2)
+            return (int(index), int(experiments)), text
+        except ValueError:  # somebody else's line
+            return None
+
 
 def _sync_directory(folder: Path) -> None:
     """The name of a new file, too, must survive a power cut. (Not all systems can open a directory.)"""
@@ -90,15 +105,3 @@ def _sync_directory(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _checked(line: bytes) -> tuple[tuple[int, int], bytes] | None:
-    """((index, experiments), the summary's text), or None if the line is not whole."""
-    checksum, _, content = line.rstrip(b"\n").partition(b" ")
-    if not line.endswith(b"\n") or hashlib.sha256(content).hexdigest()[:32].encode() != checksum:
-        return None
-    try:
-        index, experiments, text = content.split(b" ", 2)
-        return (int(index), int(experiments)), text
-    except ValueError:  # somebody else's line
-        return None
