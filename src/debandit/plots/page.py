@@ -40,11 +40,12 @@ KNOWN = {
     "auto": Look("auto (default world)", "Corrected mean, default world", "#E69F00", "triangle-left", (5, 5)),
     "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
     "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
+    "quoted": Look("quoted", "Quoted mean", "#D55E00", "diamond", (1, 3)),
+    "aw_aipw": Look("AW-AIPW, constant", "AW-AIPW, constant", "#332288", "cross", (3, 6)),
+    "aw_aipw_two_point": Look("AW-AIPW, two-point", "AW-AIPW, two-point", "#117733", "triangle-right", (2, 2, 6, 2)),
 }
 # what others are called, where their name says too little; they take the looks that are left
 NAMES = {
-    "aw_aipw": "AW-AIPW, constant",
-    "aw_aipw_two_point": "AW-AIPW, two-point",
     "w_decorrelation": "W-decorrelation",
     "batch_weighted": "batch-weighted",
     "confidence_sequence": "confidence sequence",
@@ -55,6 +56,8 @@ NAMES = {
 }
 # intervals, and arms where these are told apart: never beside the methods above, and so they may look like them
 OTHERS = {
+    "debandit": Look("debandit", "debandit", "#0072B2", "circle", (1, 0)),
+    "the textbook": Look("the textbook", "The textbook", "#777777", "cross", (7, 3)),
     "wald": Look("wald", "Wald", "#000000", "circle", (1, 0)),
     "moderated-t": Look("plain t (moderated-t)", "Plain t", "#0072B2", "square", (7, 3)),
     "pooled-t": Look("pooled-t", "Pooled t", "#D55E00", "triangle-up", (2, 2)),
