@@ -316,7 +316,8 @@ def test_no_rule_fits_a_log_of_others():
     found = identify(db.datasets.pad.log)
     assert found.verdict == "none fits"
     assert "None of the rules fits" in str(found)
-    assert "did the rule hear of rewards late" in flat(str(found))
+    assert "If you think of a rule that is not tried here" in flat(str(found))
+    assert "name their column" not in flat(str(found))  # they are known
 
 
 def test_of_a_log_with_many_rounds_and_arms_only_the_beginning_is_looked_at(monkeypatch):

@@ -170,10 +170,10 @@ class Identified(Printed):
         best, second = self.candidates[:2]
         lines = [f"{_VERDICTS[self.verdict]} {brief(best.policy)}; the runner-up is {brief(second.policy)}."]
         if self.verdict == "none fits":
+            batches = "" if best.policy.needs_batches else " Were there batches? Then name their column."
             lines.append(
-                f"But it is unlikely to have made these choices, either (p = {self.p_value:.2g}). Were there batches, "
-                "or did the rule hear of rewards late? Name the column of the batches; debandit check tries the rule "
-                "that you name."
+                f"But it is unlikely to have made these choices, either (p = {self.p_value:.2g}).{batches} If you think of "
+                "a rule that is not tried here, as with a delay, debandit check says how well it fits."
             )
         if best.note:
             lines.append(f"{best.note[0].upper()}{best.note[1:]}.")
