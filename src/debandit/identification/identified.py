@@ -172,8 +172,8 @@ class Identified(Printed):
         if self.verdict == "none fits":
             batches = "" if best.policy.needs_batches else " Were there batches? Then name their column."
             lines.append(
-                f"But it is unlikely to have made these choices, either (p = {self.p_value:.2g}).{batches} If you think "
-                "of a rule that is not tried here, as with a delay, debandit check says how well it fits."
+                f"But it is unlikely to have made these choices, either (p = {self.p_value:.2g}).{batches} If you "
+                "think of a rule that is not tried here, as with a delay, debandit check says how well it fits."
             )
         if best.note:
             lines.append(f"{best.note[0].upper()}{best.note[1:]}.")
