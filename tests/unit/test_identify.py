@@ -1,6 +1,7 @@
 """Identifying a rule: intervals and openings worked out by hand, and what is said."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,13 +10,13 @@ from commands import flat
 
 import debandit as db
 from debandit.identification import identify
-from debandit.identification.around import Around, Ended
+from debandit.identification.around import FLOORS, Around, Ended, best_around
 from debandit.identification.beginnings import Beginning, roundest
 from debandit.identification.chances import logged_chances
 from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import ranked
 from debandit.identification.read_off import agreeing_span, etc_pulls
-from debandit.identification.record import Record
+from debandit.identification.record import Record, Seen
 from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
 from debandit.policies import RULES
@@ -244,6 +245,54 @@ def test_beta_thompson_is_recognised_with_doubt():
 
 
 BINARY = db.worlds.Bernoulli([0.1, 0.13, 0.11])
+
+
+def around(chances, turns=()):
+    """What is found around a rule with these chances of the logged arms, of two."""
+    rounds = len(chances)
+    arms = [*turns, *[(t // 2) % 2 for t in range(rounds - len(turns))]]
+    seen = Seen(np.array(chances, dtype=float)[:, None], np.ones((rounds, 1), int))
+    return best_around(seen, record(arms, [0] * rounds), 0, begins=True, floors=True)
+
+
+def test_an_even_split_at_first_by_hand():
+    """50 rounds that the rule never makes, and 50 that it must make; 50 has one digit and a zero."""
+    found = around([0.0] * 50 + [1.0] * 50)
+    assert (found.beginning.stretches, found.beginning.rounds, found.ended.floor) == (50, 50, 0.0)
+    assert found.log_likelihood == pytest.approx(-50 * math.log(2))
+    assert found.charge == pytest.approx(math.log(50) + math.log(10))
+    assert str(found.wrapped(db.UCB())) == "warm_up(ucb(c=1.0), rounds=50)"
+
+
+def test_turns_at_first_by_hand():
+    """20 rounds that the rule never makes, in turns, which are certain under turns and 2^-20 under an even split."""
+    found = around([0.0] * 20 + [1.0] * 80, turns=[0, 1] * 10)
+    assert (found.beginning.turns, found.log_likelihood) == (10, 0.0)
+    assert str(found.wrapped(db.UCB())) == "warm_up(ucb(c=1.0), pulls=10)"
+
+
+def test_a_floor_by_hand():
+    """With a floor f the rule makes 180 rounds with 1 - f, and 20 that are spread evenly with f."""
+    found = around(([1.0] * 9 + [0.0]) * 20)
+    assert (found.beginning.stretches, found.ended.floor, found.impossible) == (0, 0.1, 0)
+    assert found.log_likelihood == pytest.approx(180 * math.log(0.9) + 20 * math.log(0.1))
+    assert found.charge == pytest.approx(math.log(50) + math.log(len(FLOORS)))
+
+
+def test_one_wrong_round_is_a_lapse_and_no_floor():
+    found = around([1.0] * 70 + [0.0] + [1.0] * 29)
+    assert found.ended.lapses
+    assert found.impossible == 1
+    assert found.log_likelihood == pytest.approx(99 * math.log(0.995) + math.log(0.005))
+
+
+def test_a_clipped_floor_in_batches_by_hand():
+    """Chances 1 and 0 become .9 and .1 whether they are mixed or clipped; .8 and .2 stay as they are if clipped."""
+    batches = SimpleNamespace(there=np.array([2, 2]), present=np.ones((2, 2), bool))
+    seen = Seen(np.array([[1.0, 0.0], [0.8, 0.2]]), np.array([[9, 1], [8, 2]]))
+    same = 9 * math.log(0.9) + math.log(0.1)
+    assert Ended(0.1, "clip").logs(seen, batches) == pytest.approx([same, 8 * math.log(0.8) + 2 * math.log(0.2)])
+    assert Ended(0.1).logs(seen, batches) == pytest.approx([same, 8 * math.log(0.74) + 2 * math.log(0.26)])
 
 
 def made_by(policy, horizon=2000, batches=None):
