@@ -137,6 +137,21 @@ def test_warnings_say_what_is_wrong():
     assert not any("outside" in warning for warning in fair.warnings)
 
 
+def test_arms_that_are_quoted_above_the_leader_are_named():
+    runs = db.simulate("beta_thompson", "bernoulli(means=[.2, .2, .2, .2])", horizon=300, runs=12, seed=2, paths=True)
+    found = []
+    for result in db.debias_all([runs.log(i) for i in range(12)], "beta_thompson", runs=500):
+        leader = np.nanargmax(result.naive)
+        above = [
+            label for label, quoted in zip(result.labels, result.quoted, strict=True) if quoted > result.quoted[leader]
+        ]
+        said = [warning for warning in result.warnings if "which leads" in warning]
+        expected = [f"{', '.join(above)}: quoted higher than {result.labels[leader]}, which leads"] if above else []
+        assert [each.partition(";")[0].replace(" and ", ", ") for each in said] == expected
+        found.append(bool(above))
+    assert 0 < sum(found) < 12
+
+
 def test_arms_that_hardly_any_run_pulls_are_named():
     """With a prior far below all rewards a run stays with the arm that it happens to pull first."""
     log = db.ExperimentLog([*range(40), *range(40)], np.linspace(9, 11, 80))

@@ -176,6 +176,7 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
     with np.errstate(invalid="ignore"):
         outside = log.binary & ((corrected < 0) | (corrected > 1) | (quoted < 0) | (quoted > 1))
         unsure = pulled & (np.abs(found.bias) < 2 * found.bias_se) & (found.bias_se > 0)
+        above = quoted > quoted[log.labels.index(winner.arm)]
     seldom = pulled & ~(found.bias_se >= 0)
     few, follows = log.pulls <= 2, pulled & (Places.of(log.pulls, log.means).place != LEADS)
     small = follows & (few | (log.pulls > 10)) & (log.horizon <= SMALL) & (not log.binary)
@@ -219,6 +220,11 @@ def _warnings(log: ExperimentLog, world: World, found: BiasEstimate, winner: Win
             ~few & small,
             "not in the lead, but pulled more than 10 times; look at the raw mean, too, because in simulations the "
             "quoted means of such arms were too high on average and the raw means nearly right",
+        ),
+        (
+            above,
+            f"quoted higher than {listed([winner.arm])}, which leads; compare their intervals before you call it "
+            "better",
         ),
         (
             seldom,
