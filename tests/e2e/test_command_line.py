@@ -306,11 +306,11 @@ def test_output_that_cannot_be_written(trial):
 
 
 def test_a_link_is_followed_and_a_mode_kept(trial):
-    (trial.parent / "real.json").write_text("old")
+    options = ("trial.csv", "--arm", "drug", "--reward", "response", "--policy", "ucb", "--json")
+    assert run("debias", *options, "real.json", "--runs", 50, cwd=trial.parent).returncode == 0
     (trial.parent / "real.json").chmod(0o600)
     (trial.parent / "link.json").symlink_to("real.json")
-    options = ("--arm", "drug", "--reward", "response", "--policy", "ucb", "--runs", 100, "--json", "link.json")
-    assert run("debias", "trial.csv", *options, cwd=trial.parent).returncode == 0
+    assert run("debias", *options, "link.json", "--runs", 100, cwd=trial.parent).returncode == 0
     assert (trial.parent / "link.json").is_symlink()
     assert json.loads((trial.parent / "real.json").read_text())["runs"] == 100
     assert (trial.parent / "real.json").stat().st_mode & 0o777 == 0o600

@@ -12,7 +12,7 @@ import pytest
 from debandit.errors import InputError
 from debandit.plots import KINDS, draw, save
 from debandit.plots.curves import log_ticks
-from debandit.plots.page import KNOWN, looks, pixels, wrapped
+from debandit.plots.page import KNOWN, RIVALS, looks, pixels, wrapped
 
 SCRIPT = "<script>alert(1)</script> & co"
 NAN = float("nan")
@@ -270,23 +270,29 @@ def lab(colour, seen):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
+ALWAYS = ("naive", "gaussian", "auto", "ipw", "aipw")
+TOGETHER = {"worlds": KNOWN, "rivals": {method: KNOWN[method] for method in ALWAYS} | RIVALS}
+
+
 @pytest.mark.parametrize("sight", SEEN)
-def test_known_methods_differ_to_every_eye(sight):
-    colours = [lab(look.colour, np.array(SEEN[sight])) for look in KNOWN.values()]
+@pytest.mark.parametrize("which", TOGETHER)
+def test_known_methods_differ_to_every_eye(which, sight):
+    colours = [lab(look.colour, np.array(SEEN[sight])) for look in TOGETHER[which].values()]
     assert min(np.linalg.norm(one - two) for one, two in itertools.combinations(colours, 2)) > 15
     red, green = (lab(colour, np.array(SEEN["deuteranopia"])) for colour in ("#CC3311", "#777700"))
     assert np.linalg.norm(red - green) < 15  # control
 
 
-def test_known_methods_differ_in_grey():
-    """The worlds, which are compared most, by their lightness (of 100) alone; all methods by shape and by dashes."""
-    worlds = [method for method in KNOWN if method not in ("ipw", "aipw")]
-    greys = sorted(lab(KNOWN[method].colour, np.eye(3))[0] for method in worlds)
-    assert {"smoothed", "jeffreys", "auto"} < set(worlds)
+@pytest.mark.parametrize("which", TOGETHER)
+def test_known_methods_differ_in_grey(which):
+    """Those that are compared most, by their lightness (of 100) alone; all of them by shape and by dashes."""
+    methods = TOGETHER[which]
+    greys = sorted(lab(methods[method].colour, np.eye(3))[0] for method in methods if method not in ("ipw", "aipw"))
+    assert len(greys) == 6
     assert np.diff(greys).min() > 7
     assert greys[-1] < 85  # or it would be lost on the white page
     for part in ("legend", "title", "shape", "dash"):
-        assert len({getattr(look, part) for look in KNOWN.values()}) == len(KNOWN)
+        assert len({getattr(look, part) for look in methods.values()}) == len(methods)
 
 
 @pytest.fixture(scope="module")

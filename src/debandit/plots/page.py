@@ -40,9 +40,12 @@ KNOWN = {
     "auto": Look("auto (default world)", "Corrected mean, default world", "#E69F00", "triangle-left", (5, 5)),
     "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
     "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
-    "quoted": Look("quoted", "Quoted mean", "#D55E00", "diamond", (1, 3)),
+}
+# beside the sample mean, the default world, the paper's MB, IPW and AIPW, but never beside the other worlds
+RIVALS = {
+    "quoted": Look("quoted", "Quoted mean", "#D55E00", "triangle-right", (1, 3)),
     "aw_aipw": Look("AW-AIPW, constant", "AW-AIPW, constant", "#332288", "cross", (3, 6)),
-    "aw_aipw_two_point": Look("AW-AIPW, two-point", "AW-AIPW, two-point", "#117733", "triangle-right", (2, 2, 6, 2)),
+    "aw_aipw_two_point": Look("AW-AIPW, two-point", "AW-AIPW, two-point", "#DDCC77", "triangle-up", (2, 2, 6, 2)),
 }
 # what others are called, where their name says too little; they take the looks that are left
 NAMES = {
@@ -68,10 +71,10 @@ OTHERS = {
     "arm 3": Look("arm 3", "Arm 3", "#D55E00", "triangle-up", (2, 2)),
 }
 # of coprime numbers, so that many methods are needed before two look the same
-SPARE_COLOURS = ("#999933", "#777777", "#332288")
+SPARE_COLOURS = ("#999933", "#777777", "#661100")
 HOURGLASS, BOW, STAR = "M-1,-1H1L-1,1H1Z", "M-1,-1V1L1,-1V1Z", "M0,-1.2L.3,-.3L1.2,0L.3,.3L0,1.2L-.3,.3L-1.2,0L-.3,-.3Z"
 SPARE_SHAPES = (HOURGLASS, STAR, BOW, "arrow")
-SPARE_DASHES = ((1, 3), (3, 6), (2, 2, 6, 2), (10, 8), (1, 6))
+SPARE_DASHES = ((10, 8), (1, 6), (8, 2, 1, 2), (4, 6), (6, 1))
 
 CONFIG: Any = {
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
@@ -180,8 +183,9 @@ def with_bars(frame: pd.DataFrame, times: float) -> pd.DataFrame:
 
 def looks(methods: Iterable[str]) -> dict[str, Look]:
     """Known methods look the same in every picture; others go by their own name and take what is left."""
+    more = RIVALS | OTHERS
     others = [method for method in dict.fromkeys(methods) if method not in KNOWN]
-    known = KNOWN | {method: OTHERS[method] for method in others if method in OTHERS}
+    known = KNOWN | {method: more[method] for method in others if method in more}
     unknown = [method for method in others if method not in known]
     spare = zip(cycle(SPARE_COLOURS), cycle(SPARE_SHAPES), cycle(SPARE_DASHES), strict=False)
     return known | {
