@@ -16,7 +16,7 @@ from debandit.identification.chances import logged_chances
 from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import ranked
 from debandit.identification.read_off import agreeing_span, etc_pulls
-from debandit.identification.record import Record, Seen
+from debandit.identification.record import BatchRecord, Record, Seen
 from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
 from debandit.policies import RULES
@@ -293,6 +293,15 @@ def test_a_clipped_floor_in_batches_by_hand():
     same = 9 * math.log(0.9) + math.log(0.1)
     assert Ended(0.1, "clip").logs(seen, batches) == pytest.approx([same, 8 * math.log(0.8) + 2 * math.log(0.2)])
     assert Ended(0.1).logs(seen, batches) == pytest.approx([same, 8 * math.log(0.74) + 2 * math.log(0.26)])
+
+
+def test_the_order_of_prescribed_pulls_by_hand():
+    """Greedy has ten pulls of each arm in a first batch of twenty; in turns that is certain, else one order of many."""
+    turns, later = [0, 1] * 10, [0] * 20
+    for first, likely in ((turns, 0.0), (sorted(turns), -math.log(math.comb(20, 10))), ([0] * 9 + [1] * 11, -np.inf)):
+        log = db.ExperimentLog(first + later, [3.0 - arm for arm in first + later])
+        known = BatchRecord(log, 20)
+        assert Ended().logs(known.seen_by(db.policies.Greedy()), known) == pytest.approx([likely, 0.0])
 
 
 def made_by(policy, horizon=2000, batches=None):

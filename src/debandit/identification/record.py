@@ -21,6 +21,7 @@ class Seen(NamedTuple):
 
     chances: Floats  # (n, m)
     counts: Ints  # (n, m) pulls that are not prescribed
+    orders: Floats | float = 0.0  # (n,) log-likelihood of the order of a batch's pulls, if some are prescribed
 
 
 class Record(History):
@@ -136,7 +137,26 @@ class BatchRecord:
         free = self.counts - prescribed
         other = (free < 0).any(axis=1, keepdims=True)
         chances = np.nan_to_num(answers(policy, conditions, before)[0])
-        return Seen(np.where(other, 0.0, chances), np.where(other, self.counts, free))
+        orders = np.where(other[:, 0], 0.0, self._of_orders(policy.opening, free))
+        return Seen(np.where(other, 0.0, chances), np.where(other, self.counts, free), orders=orders)
+
+    def _of_orders(self, opening: int, free: Ints) -> Floats:
+        """Each order of a batch's pulls is as likely, unless all are prescribed and were made in turns, as they run."""
+        from debandit.special import gammaln
+
+        after = gammaln(free.sum(axis=1) + 1) - gammaln(free + 1).sum(axis=1)
+        logs = after - gammaln(self.sizes + 1) + gammaln(self.counts + 1).sum(axis=1)
+        for batch in np.flatnonzero((free == 0).all(axis=1)):
+            logs[batch] = 0.0 if self._dealt(opening, batch) else logs[batch]
+        return np.asarray(logs)
+
+    def _dealt(self, opening: int, batch: int) -> bool:
+        """Whether the arms of the batch had their turns, after `opening` initial pulls of each at once."""
+        if self._log.rounds is None:
+            return False
+        t = np.arange(self.ends[batch] - self.sizes[batch], self.ends[batch])
+        turns = np.where(t < opening * self.arm_count, t // max(opening, 1), t % self.arm_count)
+        return bool((self._log.rounds.arms[t] == turns).all())
 
     def _known(self, opening: int) -> tuple[Before, Ints]:
         if opening not in self._before:
