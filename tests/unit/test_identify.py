@@ -20,6 +20,7 @@ from debandit.identification.record import Record, Seen
 from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
 from debandit.policies import RULES
+from debandit.replay import propensities
 
 
 def record(arms, rewards, arm_count=2):
@@ -96,6 +97,8 @@ def test_an_exploration_in_turns_is_found():
         "gaussian_thompson(prior_mean=0.4, prior_sd=0.1)",
         "top_two_thompson(leader=0.7, noise_sd=0.5)",
         "exp3(gamma=0.3)",
+        "etc(pulls=5)",
+        "etc(pulls=5, order='turns')",
     ],
 )
 def test_quick_chances_are_those_of_the_rule(policy):
@@ -245,6 +248,7 @@ def test_beta_thompson_is_recognised_with_doubt():
 
 
 BINARY = db.worlds.Bernoulli([0.1, 0.13, 0.11])
+WORLD = db.worlds.Normal(means=[1.0, 1.5], sds=[1.0, 1.0])
 
 
 def around(chances, turns=()):
@@ -277,6 +281,33 @@ def test_a_floor_by_hand():
     assert (found.beginning.stretches, found.ended.floor, found.impossible) == (0, 0.1, 0)
     assert found.log_likelihood == pytest.approx(180 * math.log(0.9) + 20 * math.log(0.1))
     assert found.charge == pytest.approx(math.log(50) + math.log(len(FLOORS)))
+
+
+@pytest.mark.parametrize("policy", ["thompson(initial_pulls=8)", "ucb(initial_pulls=8)", "etc(pulls=8)"])
+def test_a_floor_leaves_initial_pulls_as_they_are(policy):
+    """As in the rule itself, whose propensities are the oracle here; of the 16 pulls each would cost ln 0.9."""
+    log = db.simulate(f"floor({policy}, probability=0.1)", WORLD, horizon=200, runs=1, seed=3, paths=True).log(0)
+    known = Record(log.rounds.arms, log.rounds.rewards, 2)
+    found = Ended(0.1).logs(known.seen_by(db.policies.as_policy(policy)), known).sum()
+    exact = np.log(propensities(log, f"floor({policy}, probability=0.1)")).sum()
+    assert found == pytest.approx(exact, abs=0.02)
+
+
+def test_no_floor_explains_other_initial_pulls():
+    """UCB begins with A, whatever floor it has; with another order of the arms it is the same log."""
+    log = db.simulate("floor(ucb, probability=0.1)", WORLD, horizon=500, runs=1, seed=1, paths=True).log(0)
+    swapped = db.ExperimentLog(log.rounds.arms, log.rounds.rewards, labels=[1, 0])
+    found = identify(swapped)
+    assert found.verdict != "none fits"
+    assert db.check(swapped, found.policy).fits
+    first = Record(swapped.rounds.arms, swapped.rounds.rewards, 2)
+    assert np.isneginf(Ended(0.1).logs(first.seen_by(db.UCB()), first)[:2]).all()
+
+
+def test_a_commitment_survives_a_lapse():
+    """A and B had two pulls each, B was better, and A's pull in the sixth round is the only one that is wrong."""
+    log = record([0, 0, 1, 1, 1, 0, 1, 1], [0, 0, 1, 1, 1, 0, 1, 1])
+    assert logged_chances(db.ExploreThenCommit(pulls=2), log).tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
 
 
 def test_one_wrong_round_is_a_lapse_and_no_floor():

@@ -21,6 +21,7 @@ class Seen(NamedTuple):
 
     chances: Floats  # (n, m)
     counts: Ints  # (n, m) pulls that are not prescribed
+    settled: NDArray[np.bool_] = np.zeros((1, 1), bool)  # (n, 1) where initial pulls decide, which no floor changes
 
 
 class Record(History):
@@ -36,7 +37,8 @@ class Record(History):
 
     def seen_by(self, policy: Policy) -> Seen:
         """How likely the rule was to pull what was pulled."""
-        return Seen(np.nan_to_num(logged_chances(policy, self))[:, None], self.sizes[:, None])
+        settled = np.arange(self.length) < policy.opening * self.arm_count
+        return Seen(np.nan_to_num(logged_chances(policy, self))[:, None], self.sizes[:, None], settled[:, None])
 
     @cached_property
     def pulled(self) -> Ints:
@@ -136,7 +138,7 @@ class BatchRecord:
         free = self.counts - prescribed
         other = (free < 0).any(axis=1, keepdims=True)
         chances = np.nan_to_num(answers(policy, conditions, before)[0])
-        return Seen(np.where(other, 0.0, chances), np.where(other, self.counts, free))
+        return Seen(np.where(other, 0.0, chances), np.where(other, self.counts, free), other)
 
     def _known(self, opening: int) -> tuple[Before, Ints]:
         if opening not in self._before:
