@@ -304,6 +304,25 @@ def test_no_floor_explains_other_initial_pulls():
     assert np.isneginf(Ended(0.1).logs(first.seen_by(db.UCB()), first)[:2]).all()
 
 
+@pytest.mark.parametrize("name", sorted({family.name for family in FAMILIES if family.begins}))
+def test_a_beginning_does_not_change_the_chances_after_it(name):
+    """Which are worked out once, without it."""
+    rule = RULES[name](**{"gamma": 0.5} if name == "exp3" else {})
+    warm = db.WarmUp(rule, rounds=30)
+    log = db.simulate(warm, "bernoulli([0.5, 0.55])", horizon=80, runs=1, seed=1, paths=True).log(0)
+    alone = logged_chances(rule, Record(log.rounds.arms, log.rounds.rewards, 2))
+    np.testing.assert_allclose(alone[30:], propensities(log, warm)[30:], rtol=0.02)
+
+
+def test_control_what_successive_elimination_drops_depends_on_when_it_begins():
+    """A is worse after a turn and better after three: alone it would be dropped, after six rounds B is."""
+    arms, rewards = [0, 1, 0, 1, 0, 1, 0], [0, 1, 1, 0, 1, 0, 1]
+    rule, log = db.policies.SuccessiveElimination(sd=0.01), db.ExperimentLog(arms, rewards, labels=[0, 1])
+    assert logged_chances(rule, record(arms, rewards))[6] == 0
+    assert propensities(log, db.WarmUp(rule, rounds=6))[6] == 1
+    assert not any(family.begins for family in FAMILIES if family.rule is type(rule))
+
+
 def test_a_commitment_survives_a_lapse():
     """A and B had two pulls each, B was better, and A's pull in the sixth round is the only one that is wrong."""
     log = record([0, 0, 1, 1, 1, 0, 1, 1], [0, 0, 1, 1, 1, 0, 1, 1])
