@@ -16,7 +16,7 @@ from debandit.identification.chances import logged_chances
 from debandit.identification.families import FAMILIES, Family
 from debandit.identification.identified import ranked
 from debandit.identification.read_off import agreeing_span, etc_pulls
-from debandit.identification.record import Record, Seen
+from debandit.identification.record import BatchRecord, Record, Seen
 from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
 from debandit.policies import RULES
@@ -402,6 +402,16 @@ def test_of_a_table_of_batches_the_counts_are_compared():
     assert [str(each.policy) for each in counts.candidates] == [str(each.policy) for each in rounds.candidates]
     known, other = ([each.log_likelihood for each in found.candidates] for found in (counts, rounds))
     np.testing.assert_allclose(known, other, rtol=1e-6)
+
+
+def test_in_small_batches_initial_pulls_have_an_order():
+    """Softmax begins A B A B; A A B B is as many of each, and no batch that it makes. Nor does the check accept it."""
+    arms, batches = [0, 0, 1, 1, 0, 1, 1, 0], [1, 1, 1, 1, 2, 2, 2, 2]
+    for first, fits in (([0, 0, 1, 1], False), ([0, 1, 0, 1], True)):
+        log = db.ExperimentLog([*first, *arms[4:]], [0.1, 0.2, 0.3, 0.4] * 2, labels=[0, 1], batches=batches)
+        known = BatchRecord(log, None)
+        assert fitted(db.Softmax(), known).impossible == (0 if fits else 4)
+        assert db.check(log, "batched(softmax)").fits == fits
 
 
 def test_rules_that_go_by_totals_compete_in_batches():

@@ -112,6 +112,9 @@ class BatchRecord:
         if log.batches is not None and not log.batches.available.all():
             self._conditions = self._conditions._replace(available=log.batches.available)
         self._table = table_of(log, self._conditions)
+        self._rounds = None  # or in their order, where a check looks at it, too
+        if log.rounds is not None and not self._conditions.in_large_batches:
+            self._rounds = History(log.rounds.arms, log.rounds.rewards, self.arm_count)
         self._before: dict[int, tuple[Before, Ints]] = {}
         self.counts, self.pulled, self.sizes = self._table[0], log.pulls, np.diff(ends, prepend=0)
         before, _ = self._known(0)
@@ -136,9 +139,17 @@ class BatchRecord:
         before, prescribed = self._known(policy.opening)
         conditions = self._conditions._replace(opening=policy.opening)
         free = self.counts - prescribed
-        other = (free < 0).any(axis=1, keepdims=True)
+        other = ((free < 0).any(axis=1) | self._out_of_turn(conditions))[:, None]
         chances = np.nan_to_num(answers(policy, conditions, before)[0])
         return Seen(np.where(other, 0.0, chances), np.where(other, self.counts, free), other)
+
+    def _out_of_turn(self, conditions: Conditions) -> NDArray[np.bool_]:
+        """The batches (n,) with a round whose arm is another than the prescribed one, where the order matters."""
+        if self._rounds is None:
+            return np.zeros(self.length, bool)
+        prescribed = self._rounds.under(conditions).prescribed
+        wrong = (prescribed >= 0) & (prescribed != self._rounds.arms)
+        return np.bincount(conditions.batch(self.horizon)[wrong], minlength=self.length) > 0
 
     def _known(self, opening: int) -> tuple[Before, Ints]:
         if opening not in self._before:
