@@ -13,7 +13,7 @@ from debandit.identification import identify
 from debandit.identification.around import FLOORS, Around, Ended, best_around
 from debandit.identification.beginnings import Beginning, roundest
 from debandit.identification.chances import logged_chances
-from debandit.identification.families import FAMILIES, Family
+from debandit.identification.families import FAMILIES, Family, in_sds
 from debandit.identification.identified import ranked
 from debandit.identification.read_off import agreeing_span, etc_pulls
 from debandit.identification.record import BatchRecord, Record, Seen
@@ -377,6 +377,25 @@ def test_what_was_around_a_rule_is_found(policy):
     if db.Batched in expected:
         (size,) = (layer.size for layer in best.layers if isinstance(layer, db.Batched))
         assert size == next(layer.size for layer in made.layers if isinstance(layer, db.Batched))
+
+
+def test_on_more_rounds_options_are_read_off_anew():
+    """1.4145 made the first 5,000 choices, too; a rule that was followed does not seem to have been broken."""
+    log = db.simulate(f"ucb(c={math.sqrt(2)})", WORLD, horizon=20_000, runs=1, seed=1, paths=True).log(0)
+    found = identify(log)
+    assert (found.looked_at, found.candidates[0].impossible, found.p_value) == (20_000, 0, 1)
+    assert found.policy.c == pytest.approx(math.sqrt(2), abs=1e-4)
+
+
+def test_options_are_searched_for_after_the_beginning():
+    """If the first 2,400 rounds are an even split, 2,000 rounds say nothing of them."""
+    policy = "warm_up(thompson(noise_sd=0.5), rounds=2400)"
+    log = db.simulate(policy, BINARY, horizon=5000, runs=1, seed=3, paths=True).log(0)
+    family = Family("thompson", {"noise_sd": in_sds(0.3, 30, 3)})
+    known = Record(log.rounds.arms, log.rounds.rewards, 3)
+    (fit,) = best_fits([family], known)
+    assert fit.around.beginning.stretches > 2000
+    assert 0.25 < fit.core.noise_sd < 1  # and not 0.0975, the nearest of the grid
 
 
 def test_a_log_with_batches_is_of_a_rule_in_batches():

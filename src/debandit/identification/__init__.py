@@ -92,7 +92,7 @@ def _in_rounds(log: ExperimentLog, families: Sequence[Family]) -> tuple[int, lis
     longer = Record(log.rounds.arms, log.rounds.rewards, arm_count).first(more)
     fits, left_out = _fits(families, longer.first(few))
     if few < more:
-        fits = [on_more(fit, longer) for fit in sorted(fits, key=lambda fit: -fit.score)[:FINALISTS]]
+        fits = on_more(families, sorted(fits, key=lambda fit: -fit.score)[:FINALISTS], longer)
     batched = in_batches(_first(log, more), families, max(fit.score for fit in fits))
     return more, _competing([*fits, *batched]), left_out
 
