@@ -212,6 +212,14 @@ def test_rules_that_mimic_the_best_one_are_named():
     assert "look as likely under top_two_thompson(leader=0.98): only that such rules are rarer" in flat(str(found))
 
 
+def test_rules_that_are_as_good_are_written_in_full():
+    """So that they can be typed."""
+    other = db.policies.as_policy("warm_up(thompson(noise_sd=1.16, prior_sd=30.0), rounds=150)")
+    best = db.policies.as_policy("warm_up(thompson(noise_sd=1.5), rounds=150)")
+    found = ranked([scored(best, -7.0, 2.0), scored(other, -7.5, 9.0)], horizon=500, arm_count=2)
+    assert "likely under warm_up(thompson(prior_sd=30.0, noise_sd=1.16), rounds=150): only" in flat(str(found))
+
+
 def test_evidence_is_the_average_likelihood():
     """Shares of two arms, all alike likely: P(given order of 3 and 5 pulls) = 3! 5! / 9!; and a rare rule."""
     log = record([0, 1, 1, 0, 1, 1, 0, 1], [0] * 8)

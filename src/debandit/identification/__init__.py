@@ -56,7 +56,8 @@ def identify(log: ExperimentLog) -> Identified:
         raise InputError(
             "identify needs a table with one row per round, or per batch and arm, and this one has totals only",
             where="log",
-            remedy="Many rules lead to the same totals; what tells them apart is which arm followed what.",
+            remedy="Many rules lead to the same totals; what tells them apart is which arm followed what. If it has "
+            "rows for batches, name their column: --batch COLUMN (in Python batch=).",
         )
     families = [family for family in FAMILIES if log.binary or not family.for_binary]
     with np.errstate(all="ignore"):  # some options make no sense for some logs

@@ -137,7 +137,8 @@ def _committed(policy: ExploreThenCommit, record: "Record") -> Floats:
     after = min(explored, record.horizon - 1)
     pulls, sums = record.pulls[after], record.sums[after]
     kept = np.argmax(np.divide(sums, pulls, out=np.full(sums.shape, -np.inf), where=pulls > 0))
-    return np.where(rounds < explored, turn == record.arms, kept == record.arms).astype(np.float64)
+    right: np.ndarray = np.where(rounds < explored, turn == record.arms, kept == record.arms)
+    return right.astype(np.float64)
 
 
 def _beta(policy: BetaThompson, record: "Record", part: slice) -> Floats:
