@@ -381,6 +381,7 @@ def test_describe_and_what_to_type_next(trial, tmp_path):
     found = run("describe", tmp_path / "days.csv")
     assert found.stderr.strip() == "reading arm = variant, pulls = users, successes = conversions, batch = day"
     assert '--policy "batched(RULE)"' in found.stdout
+    assert f"debandit identify {tmp_path / 'days.csv'}\n" in found.stdout
     (tmp_path / "gaps.csv").write_text("arm,reward\nA,1\nB,\nB,3\nA,2\n")
     found = run("describe", tmp_path / "gaps.csv", "--arms", "B,A", "--missing", "drop")
     assert f"debandit identify {tmp_path / 'gaps.csv'} --missing drop --arms B,A\n" in found.stdout

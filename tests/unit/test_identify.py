@@ -13,13 +13,14 @@ from debandit.identification import identify
 from debandit.identification.around import FLOORS, Around, Ended, best_around
 from debandit.identification.beginnings import Beginning, roundest
 from debandit.identification.chances import logged_chances
-from debandit.identification.families import FAMILIES, Family
+from debandit.identification.families import FAMILIES, Family, in_sds
 from debandit.identification.identified import ranked
 from debandit.identification.read_off import agreeing_span, etc_pulls
 from debandit.identification.record import BatchRecord, Record, Seen
 from debandit.identification.score import Scored, fitted
 from debandit.identification.search import best_fits
 from debandit.policies import RULES
+from debandit.replay import propensities
 
 
 def record(arms, rewards, arm_count=2):
@@ -96,6 +97,8 @@ def test_an_exploration_in_turns_is_found():
         "gaussian_thompson(prior_mean=0.4, prior_sd=0.1)",
         "top_two_thompson(leader=0.7, noise_sd=0.5)",
         "exp3(gamma=0.3)",
+        "etc(pulls=5)",
+        "etc(pulls=5, order='turns')",
     ],
 )
 def test_quick_chances_are_those_of_the_rule(policy):
@@ -209,6 +212,14 @@ def test_rules_that_mimic_the_best_one_are_named():
     assert "look as likely under top_two_thompson(leader=0.98): only that such rules are rarer" in flat(str(found))
 
 
+def test_rules_that_are_as_good_are_written_in_full():
+    """So that they can be typed."""
+    other = db.policies.as_policy("warm_up(thompson(noise_sd=1.16, prior_sd=30.0), rounds=150)")
+    best = db.policies.as_policy("warm_up(thompson(noise_sd=1.5), rounds=150)")
+    found = ranked([scored(best, -7.0, 2.0), scored(other, -7.5, 9.0)], horizon=500, arm_count=2)
+    assert "likely under warm_up(thompson(prior_sd=30.0, noise_sd=1.16), rounds=150): only" in flat(str(found))
+
+
 def test_evidence_is_the_average_likelihood():
     """Shares of two arms, all alike likely: P(given order of 3 and 5 pulls) = 3! 5! / 9!; and a rare rule."""
     log = record([0, 1, 1, 0, 1, 1, 0, 1], [0] * 8)
@@ -245,6 +256,7 @@ def test_beta_thompson_is_recognised_with_doubt():
 
 
 BINARY = db.worlds.Bernoulli([0.1, 0.13, 0.11])
+WORLD = db.worlds.Normal(means=[1.0, 1.5], sds=[1.0, 1.0])
 
 
 def around(chances, turns=()):
@@ -279,6 +291,52 @@ def test_a_floor_by_hand():
     assert found.charge == pytest.approx(math.log(50) + math.log(len(FLOORS)))
 
 
+@pytest.mark.parametrize("policy", ["thompson(initial_pulls=8)", "ucb(initial_pulls=8)", "etc(pulls=8)"])
+def test_a_floor_leaves_initial_pulls_as_they_are(policy):
+    """As in the rule itself, whose propensities are the oracle here; of the 16 pulls each would cost ln 0.9."""
+    log = db.simulate(f"floor({policy}, probability=0.1)", WORLD, horizon=200, runs=1, seed=3, paths=True).log(0)
+    known = Record(log.rounds.arms, log.rounds.rewards, 2)
+    found = Ended(0.1).logs(known.seen_by(db.policies.as_policy(policy)), known).sum()
+    exact = np.log(propensities(log, f"floor({policy}, probability=0.1)")).sum()
+    assert found == pytest.approx(exact, abs=0.02)
+
+
+def test_no_floor_explains_other_initial_pulls():
+    """UCB begins with A, whatever floor it has; with another order of the arms it is the same log."""
+    log = db.simulate("floor(ucb, probability=0.1)", WORLD, horizon=500, runs=1, seed=1, paths=True).log(0)
+    swapped = db.ExperimentLog(log.rounds.arms, log.rounds.rewards, labels=[1, 0])
+    found = identify(swapped)
+    assert found.verdict != "none fits"
+    assert db.check(swapped, found.policy).fits
+    first = Record(swapped.rounds.arms, swapped.rounds.rewards, 2)
+    assert np.isneginf(Ended(0.1).logs(first.seen_by(db.UCB()), first)[:2]).all()
+
+
+@pytest.mark.parametrize("name", sorted({family.name for family in FAMILIES if family.begins}))
+def test_a_beginning_does_not_change_the_chances_after_it(name):
+    """Which are worked out once, without it."""
+    rule = RULES[name](**{"gamma": 0.5} if name == "exp3" else {})
+    warm = db.WarmUp(rule, rounds=30)
+    log = db.simulate(warm, "bernoulli([0.5, 0.55])", horizon=80, runs=1, seed=1, paths=True).log(0)
+    alone = logged_chances(rule, Record(log.rounds.arms, log.rounds.rewards, 2))
+    np.testing.assert_allclose(alone[30:], propensities(log, warm)[30:], rtol=0.02)
+
+
+def test_control_what_successive_elimination_drops_depends_on_when_it_begins():
+    """A is worse after a turn and better after three: alone it would be dropped, after six rounds B is."""
+    arms, rewards = [0, 1, 0, 1, 0, 1, 0], [0, 1, 1, 0, 1, 0, 1]
+    rule, log = db.policies.SuccessiveElimination(sd=0.01), db.ExperimentLog(arms, rewards, labels=[0, 1])
+    assert logged_chances(rule, record(arms, rewards))[6] == 0
+    assert propensities(log, db.WarmUp(rule, rounds=6))[6] == 1
+    assert not any(family.begins for family in FAMILIES if family.rule is type(rule))
+
+
+def test_a_commitment_survives_a_lapse():
+    """A and B had two pulls each, B was better, and A's pull in the sixth round is the only one that is wrong."""
+    log = record([0, 0, 1, 1, 1, 0, 1, 1], [0, 0, 1, 1, 1, 0, 1, 1])
+    assert logged_chances(db.ExploreThenCommit(pulls=2), log).tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
+
+
 def test_one_wrong_round_is_a_lapse_and_no_floor():
     found = around([1.0] * 70 + [0.0] + [1.0] * 29)
     assert found.ended.lapses
@@ -296,11 +354,11 @@ def test_a_clipped_floor_in_batches_by_hand():
 
 
 def test_the_order_of_prescribed_pulls_by_hand():
-    """Greedy has ten pulls of each arm in a first batch of twenty; in turns that is certain, else one order of many."""
-    turns, later = [0, 1] * 10, [0] * 20
-    for first, likely in ((turns, 0.0), (sorted(turns), -math.log(math.comb(20, 10))), ([0] * 9 + [1] * 11, -np.inf)):
+    """Greedy has a hundred pulls of each arm in a first batch; in turns they are certain, else one order of many."""
+    turns, later, orders = [0, 1] * 100, [0] * 200, math.comb(200, 100)
+    for first, likely in ((turns, 0.0), (sorted(turns), -math.log(orders)), ([0] * 99 + [1] * 101, -np.inf)):
         log = db.ExperimentLog(first + later, [3.0 - arm for arm in first + later])
-        known = BatchRecord(log, 20)
+        known = BatchRecord(log, 200)
         assert Ended().logs(known.seen_by(db.policies.Greedy()), known) == pytest.approx([likely, 0.0])
 
 
@@ -338,6 +396,25 @@ def test_what_was_around_a_rule_is_found(policy):
         assert size == next(layer.size for layer in made.layers if isinstance(layer, db.Batched))
 
 
+def test_on_more_rounds_options_are_read_off_anew():
+    """1.4145 made the first 5,000 choices, too; a rule that was followed does not seem to have been broken."""
+    log = db.simulate(f"ucb(c={math.sqrt(2)})", WORLD, horizon=20_000, runs=1, seed=1, paths=True).log(0)
+    found = identify(log)
+    assert (found.looked_at, found.candidates[0].impossible, found.p_value) == (20_000, 0, 1)
+    assert found.policy.c == pytest.approx(math.sqrt(2), abs=1e-4)
+
+
+def test_options_are_searched_for_after_the_beginning():
+    """If the first 2,400 rounds are an even split, 2,000 rounds say nothing of them."""
+    policy = "warm_up(thompson(noise_sd=0.5), rounds=2400)"
+    log = db.simulate(policy, BINARY, horizon=5000, runs=1, seed=3, paths=True).log(0)
+    family = Family("thompson", {"noise_sd": in_sds(0.3, 30, 3)})
+    known = Record(log.rounds.arms, log.rounds.rewards, 3)
+    (fit,) = best_fits([family], known)
+    assert fit.around.beginning.stretches > 2000
+    assert 0.25 < fit.core.noise_sd < 1  # and not 0.0975, the nearest of the grid
+
+
 def test_a_log_with_batches_is_of_a_rule_in_batches():
     """Whose sizes the rule does not need."""
     policy, batch = "batched(beta_thompson, size=500)", np.repeat(["mon", "tue", "wed", "thu"], 500)
@@ -361,6 +438,16 @@ def test_of_a_table_of_batches_the_counts_are_compared():
     assert [str(each.policy) for each in counts.candidates] == [str(each.policy) for each in rounds.candidates]
     known, other = ([each.log_likelihood for each in found.candidates] for found in (counts, rounds))
     np.testing.assert_allclose(known, other, rtol=1e-6)
+
+
+def test_in_small_batches_initial_pulls_have_an_order():
+    """Softmax begins A B A B; A A B B is as many of each, and no batch that it makes. Nor does the check accept it."""
+    arms, batches = [0, 0, 1, 1, 0, 1, 1, 0], [1, 1, 1, 1, 2, 2, 2, 2]
+    for first, fits in (([0, 0, 1, 1], False), ([0, 1, 0, 1], True)):
+        log = db.ExperimentLog([*first, *arms[4:]], [0.1, 0.2, 0.3, 0.4] * 2, labels=[0, 1], batches=batches)
+        known = BatchRecord(log, None)
+        assert fitted(db.Softmax(), known).impossible == (0 if fits else 4)
+        assert db.check(log, "batched(softmax)").fits == fits
 
 
 def test_rules_that_go_by_totals_compete_in_batches():

@@ -228,7 +228,7 @@ def describe(log: tuple[str, ...], columns: Columns, form: str, json_path: str |
     words = f"{_typed(log, columns)} {shlex.join(as_options(columns))}".strip()
     click.echo("\nNext, with the rule that chose the arms (debandit rules lists them):")
     _echo_command(f'  debandit debias {words} --policy "{rule}"')
-    if found.log.rounds is not None and found.log.batch_sizes is None:
+    if found.log.rounds is not None or found.log.batches is not None:
         _echo_command(f"If you do not know the rule: debandit identify {words}")
 
 

@@ -56,7 +56,8 @@ def identify(log: ExperimentLog) -> Identified:
         raise InputError(
             "identify needs a table with one row per round, or per batch and arm, and this one has totals only",
             where="log",
-            remedy="Many rules lead to the same totals; what tells them apart is which arm followed what.",
+            remedy="Many rules lead to the same totals; what tells them apart is which arm followed what. If it has "
+            "rows for batches, name their column: --batch COLUMN (in Python batch=).",
         )
     families = [family for family in FAMILIES if log.binary or not family.for_binary]
     with np.errstate(all="ignore"):  # some options make no sense for some logs
@@ -92,7 +93,7 @@ def _in_rounds(log: ExperimentLog, families: Sequence[Family]) -> tuple[int, lis
     longer = Record(log.rounds.arms, log.rounds.rewards, arm_count).first(more)
     fits, left_out = _fits(families, longer.first(few))
     if few < more:
-        fits = [on_more(fit, longer) for fit in sorted(fits, key=lambda fit: -fit.score)[:FINALISTS]]
+        fits = on_more(families, sorted(fits, key=lambda fit: -fit.score)[:FINALISTS], longer)
     batched = in_batches(_first(log, more), families, max(fit.score for fit in fits))
     return more, _competing([*fits, *batched]), left_out
 

@@ -41,9 +41,11 @@ class Ended(NamedTuple):
         if self.lapses:
             chances = (1 - LAPSES) * chances + LAPSES / record.there[:, None]
         elif self.floor and self.how == "mix":
-            chances = self.floor + (1 - self.floor * record.there[:, None]) * chances
+            mixed = self.floor + (1 - self.floor * record.there[:, None]) * chances
+            chances = np.where(seen.settled, chances, mixed)
         elif self.floor:
-            chances = Least((), clipped=True).of(chances, np.where(record.present, self.floor, 0.0))
+            clipped = Least((), clipped=True).of(chances, np.where(record.present, self.floor, 0.0))
+            chances = np.where(seen.settled, chances, clipped)
         taken = seen.counts > 0
         logs = np.log(np.minimum(chances, 1.0), out=np.full(chances.shape, -np.inf), where=chances >= NO_CHANCE)
         return np.asarray(np.where(taken, seen.counts * np.where(taken, logs, 0.0), 0.0).sum(axis=1) + seen.orders)

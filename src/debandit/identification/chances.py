@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from debandit.engine.data import Floats, Ints
-from debandit.policies import BetaThompson, Exp3, GaussianThompson, Policy, ThompsonSampling, TopTwoThompson
+from debandit.policies import (
+    BetaThompson,
+    Exp3,
+    ExploreThenCommit,
+    GaussianThompson,
+    Policy,
+    ThompsonSampling,
+    TopTwoThompson,
+)
 from debandit.policies.policy import cannot_say
 
 if TYPE_CHECKING:
@@ -29,6 +37,8 @@ def logged_chances(policy: Policy, record: "Record") -> Floats:
         return _in_parts(record, lambda part: _beta(policy, record, part))
     if isinstance(policy, Exp3):
         return _exp3(policy, record)
+    if isinstance(policy, ExploreThenCommit):
+        return _committed(policy, record)
     if isinstance(policy, ThompsonSampling):
         return _after_opening(policy, record, _highest(*_posterior(policy, record), record, record.arms))
     if isinstance(policy, GaussianThompson):
@@ -118,6 +128,17 @@ def _exp3(policy: Exp3, record: "Record") -> Floats:
         chances.append(chance)
         logs[arm] = here + gain / chance
     return np.array(chances)
+
+
+def _committed(policy: ExploreThenCommit, record: "Record") -> Floats:
+    """It keeps the arm that was best after its pulls of each, even if a floor or a lapse pulls another one later."""
+    rounds, explored = np.arange(record.horizon), policy.pulls * record.arm_count
+    turn = rounds % record.arm_count if policy.order == "turns" else rounds // policy.pulls
+    after = min(explored, record.horizon - 1)
+    pulls, sums = record.pulls[after], record.sums[after]
+    kept = np.argmax(np.divide(sums, pulls, out=np.full(sums.shape, -np.inf), where=pulls > 0))
+    right: np.ndarray = np.where(rounds < explored, turn == record.arms, kept == record.arms)
+    return right.astype(np.float64)
 
 
 def _beta(policy: BetaThompson, record: "Record", part: slice) -> Floats:

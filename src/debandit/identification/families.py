@@ -63,7 +63,7 @@ class Family:
     binary: bool = False  # competes for 0/1 rewards only, although it runs with others
     pairwise: bool = False  # the work grows with the square of the arms
     by_totals: bool = True  # competes for batches, too
-    begins: bool = True  # whether an even split before it would be something else
+    begins: bool = True  # whether a beginning is tried: not if that is nothing else, or if it changes what comes after
     floors: bool = True  # whether a floor would be: not where every arm has one anyway
     in_batches: Mapping[str, Range] | None = None  # what is searched for in batches, where it cannot be read off
 
@@ -119,7 +119,7 @@ FAMILIES = (
     Family("leader_challenger", {"share": share(-1, 3, 4)}, odds=RARE),
     Family("ucb_tuned", odds=RARE, binary=True, by_totals=False),
     Family("kl_ucb", {"c": positive(0.5, 4, 4)}, odds=RARE, by_totals=False),
-    Family("successive_elimination", {"sd": in_sds(0.03, 3, 40)}, odds=RARE, by_totals=False),
+    Family("successive_elimination", {"sd": in_sds(0.03, 3, 40)}, odds=RARE, by_totals=False, begins=False),
     Family("gaussian_thompson", odds=RARE),
     Family("top_two_thompson", {**_NOISE, "leader": share(-1, 3, 4)}, odds=RARE, pairwise=True),
     Family("ts_postdiff", {"c": positive(0.02, 0.5, 5)}, odds=RARE, arm_count=2),

@@ -179,18 +179,18 @@ class Identified(Printed):
             lines.append(f"{best.note[0].upper()}{best.note[1:]}.")
         if best.impossible:
             lines.append(
-                f"But {best.policy.core.name} never chooses the arm of {best.impossible} of the {self.looked_at:,} "
+                f"But {best.policy.core.name} never chooses the arm of {best.impossible:,} of the {self.looked_at:,} "
                 f"rounds: it agrees with {1 - best.impossible / self.looked_at:.1%}. Are rounds missing, or was it not "
                 "followed?"
             )
         if self.twins:
             lines.append(
-                f"Every round agrees with {listed(list(map(brief, self.twins)))}, too: this log cannot tell them apart."
+                f"Every round agrees with {_all_of(self.twins)}, too: this log cannot tell them apart."
                 " The weights only say which of them need more special options."
             )
         if self.as_good:
             lines.append(
-                f"The choices look as likely under {listed(list(map(brief, self.as_good)))}: only that such rules are "
+                f"The choices look as likely under {_all_of(self.as_good)}: only that such rules are "
                 "rarer, or fit many other logs as well, speaks against them."
             )
         if self.left_out:
@@ -220,6 +220,11 @@ def ranked(
     )
     looked_at = horizon if looked_at is None else looked_at
     return Identified(candidates, horizon, arm_count, looked_at=looked_at, left_out=tuple(left_out))
+
+
+def _all_of(policies: Sequence[Policy]) -> str:
+    """All of them, to be typed: rules with something around them are too long for a list of names."""
+    return ", ".join(map(brief, policies))
 
 
 def _layers(policy: Policy) -> int:

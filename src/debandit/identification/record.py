@@ -21,6 +21,7 @@ class Seen(NamedTuple):
 
     chances: Floats  # (n, m)
     counts: Ints  # (n, m) pulls that are not prescribed
+    settled: NDArray[np.bool_] = np.zeros((1, 1), bool)  # (n, 1) where initial pulls decide, which no floor changes
     orders: Floats | float = 0.0  # (n,) log-likelihood of the order of a batch's pulls, if some are prescribed
 
 
@@ -37,7 +38,8 @@ class Record(History):
 
     def seen_by(self, policy: Policy) -> Seen:
         """How likely the rule was to pull what was pulled."""
-        return Seen(np.nan_to_num(logged_chances(policy, self))[:, None], self.sizes[:, None])
+        settled = np.arange(self.length) < policy.opening * self.arm_count
+        return Seen(np.nan_to_num(logged_chances(policy, self))[:, None], self.sizes[:, None], settled[:, None])
 
     @cached_property
     def pulled(self) -> Ints:
@@ -111,9 +113,10 @@ class BatchRecord:
         if log.batches is not None and not log.batches.available.all():
             self._conditions = self._conditions._replace(available=log.batches.available)
         self._table = table_of(log, self._conditions)
-        self._before: dict[int, tuple[Before, Ints]] = {}
+        self._in_order = log.rounds is not None and not self._conditions.in_large_batches  # as in a check
+        self._before: dict[int, tuple[Before, Ints, NDArray[np.bool_]]] = {}
         self.counts, self.pulled, self.sizes = self._table[0], log.pulls, np.diff(ends, prepend=0)
-        before, _ = self._known(0)
+        before, *_ = self._known(0)
         self.present, self.there = before.present, before.present.sum(axis=1)
         self.least = np.where(before.present, before.pulls, log.horizon).min(axis=1)
         self.beginnings = [Beginning(0), *of_batches(ends, -self.sizes * np.log(self.there), self.least)]
@@ -132,38 +135,39 @@ class BatchRecord:
 
     def seen_by(self, policy: Policy) -> Seen:
         """How likely the rule was to pull what was pulled; impossible where something else is prescribed."""
-        before, prescribed = self._known(policy.opening)
+        before, prescribed, out_of_turn = self._known(policy.opening)
         conditions = self._conditions._replace(opening=policy.opening)
         free = self.counts - prescribed
-        other = (free < 0).any(axis=1, keepdims=True)
+        other = (free < 0).any(axis=1) | (out_of_turn & self._in_order)
         chances = np.nan_to_num(answers(policy, conditions, before)[0])
-        orders = np.where(other[:, 0], 0.0, self._of_orders(policy.opening, free))
-        return Seen(np.where(other, 0.0, chances), np.where(other, self.counts, free), orders=orders)
+        orders = np.where(out_of_turn & ~other, _any_order(self.counts, free), 0.0)
+        other = other[:, None]
+        return Seen(np.where(other, 0.0, chances), np.where(other, self.counts, free), other, orders)
 
-    def _of_orders(self, opening: int, free: Ints) -> Floats:
-        """Each order of a batch's pulls is as likely, unless all are prescribed and were made in turns, as they run."""
-        from debandit.special import gammaln
-
-        after = gammaln(free.sum(axis=1) + 1) - gammaln(free + 1).sum(axis=1)
-        logs = after - gammaln(self.sizes + 1) + gammaln(self.counts + 1).sum(axis=1)
-        for batch in np.flatnonzero((free == 0).all(axis=1)):
-            logs[batch] = 0.0 if self._dealt(opening, batch) else logs[batch]
-        return np.asarray(logs)
-
-    def _dealt(self, opening: int, batch: int) -> bool:
-        """Whether the arms of the batch had their turns, after `opening` initial pulls of each at once."""
-        if self._log.rounds is None:
-            return False
-        t = np.arange(self.ends[batch] - self.sizes[batch], self.ends[batch])
-        turns = np.where(t < opening * self.arm_count, t // max(opening, 1), t % self.arm_count)
-        return bool((self._log.rounds.arms[t] == turns).all())
-
-    def _known(self, opening: int) -> tuple[Before, Ints]:
+    def _known(self, opening: int) -> tuple[Before, Ints, NDArray[np.bool_]]:
+        """What was known before each batch, what is prescribed, and where it may have come out of turn."""
         if opening not in self._before:
             conditions = self._conditions._replace(opening=opening)
             batches = np.arange(self.length)
-            self._before[opening] = known_before(self._log, conditions, batches, self._table, self.horizon)
+            known = known_before(self._log, conditions, batches, self._table, self.horizon)
+            self._before[opening] = *known, self._out_of_turn(conditions)
         return self._before[opening]
+
+    def _out_of_turn(self, conditions: Conditions) -> NDArray[np.bool_]:
+        rounds = self._log.rounds
+        if rounds is None:
+            return np.ones(self.length, bool)
+        prescribed = History(rounds.arms, rounds.rewards, self.arm_count).under(conditions).prescribed
+        wrong = (prescribed >= 0) & (prescribed != rounds.arms)
+        return np.bincount(conditions.batch(self.horizon)[wrong], minlength=self.length) > 0
+
+
+def _any_order(counts: Ints, free: Ints) -> Floats:
+    """The log-likelihood (n,) of the order of a batch's pulls, beside that of those that are free in theirs."""
+    from debandit.special import gammaln
+
+    orders, of_free = (gammaln(pulls.sum(axis=1) + 1) - gammaln(pulls + 1).sum(axis=1) for pulls in (counts, free))
+    return np.asarray(of_free - orders)
 
 
 AnyRecord = Record | BatchRecord

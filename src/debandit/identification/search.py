@@ -1,7 +1,7 @@
 """The evidence for a family of rules, and its likeliest member."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -15,7 +15,7 @@ from debandit.identification.record import AnyRecord
 from debandit.identification.score import Scored, fitted, per_number, plain_log_likelihood
 from debandit.policies import Policy
 
-SEARCHED = 2000  # rounds that the search looks at; all of them count for the score
+SEARCHED = 2000  # rounds after the beginning that the search looks at; all of them count for the score
 NEAR = 10.0  # families are not searched further if the logarithm of their evidence is lower than the best one's by this
 
 
@@ -31,8 +31,20 @@ def best_fits(families: Iterable[Family], record: AnyRecord) -> list[Scored]:
     return list(best.values())
 
 
-def on_more(fit: Scored, record: AnyRecord) -> Scored:
-    """The same rule on more rounds, with whatever is around it then."""
+def on_more(families: Sequence[Family], fits: Iterable[Scored], record: AnyRecord) -> list[Scored]:
+    """The same rules on more rounds, with whatever is around them then.
+
+    Options that are read off are read off anew, for fewer of them agree with more rounds; the others stay as they are.
+    """
+    searched = {family.name for family in families if family.free}
+    found = []
+    for fit in fits:
+        lines = [family for family in families if family.name == fit.core.name]
+        found += [_again(fit, record)] if fit.core.name in searched else best_fits(lines, record)
+    return found
+
+
+def _again(fit: Scored, record: AnyRecord) -> Scored:
     again = fitted(fit.core, record, note=fit.note, begins=fit.around.begins, floors=fit.around.floors)
     return replace(again, charge=fit.charge - fit.around.charge + again.around.charge)
 
@@ -85,7 +97,7 @@ def _built(rule: type[Policy], options: Options) -> Policy | None:
 
 def _refined(family: Family, fit: Scored, record: AnyRecord) -> Scored:
     """Maximum likelihood from the best point of the grid, and the evidence by BIC if the grid is too coarse for it."""
-    numbers = _likeliest(fit, family.free, record.first(SEARCHED))
+    numbers = _likeliest(fit, family.free, record.first(fit.around.beginning.stretches + SEARCHED))
     changed = replace(fit.core, **numbers)  # type: ignore[type-var]  # all rules are dataclasses
     better = fitted(changed, record, note=fit.note, begins=family.begins, floors=family.floors)
     if better.log_likelihood <= fit.log_likelihood:
