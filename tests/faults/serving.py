@@ -18,6 +18,7 @@ from faults import Setting, Tries, complaint, disks, fault, outputs
 
 REQUESTS = 1000
 MOST_GROWTH = 8.0  # MB of the server's memory, which Python's own caches take in part
+PATIENCE = 10.0  # seconds for what is closed by and by
 TOKEN = re.compile(r'name="token" value="(\w+)"')
 POLICY = {"by": "text", "text": "uniform"}
 
@@ -167,8 +168,13 @@ def soaked(setting: Setting) -> Tries:
         while browser.requests < REQUESTS:
             _visit(browser, correct=not visits % 10)
             visits += 1
-        last = _used(process)
-        growth, files = last[0] - first[0], last[1] - first[1]
+        growth, files = (after - before for after, before in zip(_used(process), first, strict=True))
+        patience = time.monotonic() + PATIENCE
+        while (
+            files > 0 and time.monotonic() < patience
+        ):  # the last connection, or a worker's pipe, may be about to close
+            time.sleep(0.1)
+            files = _used(process)[1] - first[1]
         (folder,) = setting.folder.glob("debandit-app-*")
         setting.notes.append(f"of {first[0]:.0f} MB: {growth:+.1f} MB; of {first[1]} open files: {files:+}")
         yield complaint(

@@ -1,6 +1,7 @@
 """Identifying a rule: intervals and openings worked out by hand, and what is said."""
 
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -397,11 +398,36 @@ def test_what_was_around_a_rule_is_found(policy):
 
 
 def test_on_more_rounds_options_are_read_off_anew():
-    """1.4145 made the first 5,000 choices, too; a rule that was followed does not seem to have been broken."""
+    """Another c made the first 2,000 choices, too; a rule that was followed does not seem to have been broken."""
     log = db.simulate(f"ucb(c={math.sqrt(2)})", WORLD, horizon=20_000, runs=1, seed=1, paths=True).log(0)
     found = identify(log)
     assert (found.looked_at, found.candidates[0].impossible, found.p_value) == (20_000, 0, 1)
     assert found.policy.c == pytest.approx(math.sqrt(2), abs=1e-4)
+
+
+@pytest.mark.parametrize("policy", ["warm_up(thompson(noise_sd=0.3), rounds=3000)", "etc(pulls=1500)"])
+def test_what_the_first_rounds_do_not_show_is_found(policy):
+    """They are an even split, and as many as are looked at first."""
+    made = db.policies.as_policy(policy)
+    found = identify(made_by(policy, horizon=12_000))
+    assert "thompson" in found.policy.core.name or found.policy.core.name == made.core.name
+    assert not found.policy.needs_batches
+    assert found.p_value > 0.01
+
+
+def test_a_number_that_made_more_rounds_than_are_looked_at():
+    log = db.simulate(f"ucb(c={math.sqrt(2)})", WORLD, horizon=60_000, runs=1, seed=1, paths=True).log(0)
+    found = identify(log)
+    assert (found.looked_at, found.p_value) == (20_000, 1)
+    low, high = re.search(r"Any c between (\S+) and (\S+) makes", flat(str(found))).groups()
+    assert float(low) < math.sqrt(2) < float(high)
+
+
+def test_a_file_is_read(tmp_path):
+    log = db.simulate("etc(pulls=10)", WORLD, horizon=60, runs=1, seed=1, paths=True).log(0)
+    rows = [f"{arm},{reward}\n" for arm, reward in zip(log.rounds.arms, log.rounds.rewards, strict=True)]
+    (tmp_path / "trial.csv").write_text("arm,reward\n" + "".join(rows))
+    assert identify(tmp_path / "trial.csv") == identify(log)
 
 
 def test_options_are_searched_for_after_the_beginning():

@@ -8,6 +8,7 @@ own, so are `batchings`.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +21,15 @@ from debandit.identification.record import AnyRecord, BatchRecord, Record
 from debandit.identification.score import Scored
 from debandit.identification.search import NEAR, best_fits, on_more
 from debandit.log import ExperimentLog
+from debandit.readers import logs_of
 
 MOST_NUMBERS = 2**24  # rounds times arms: of more the beginning would say little
 LOOKED_AT = 2**19  # rounds times arms: a rule needs a microsecond or so for each, and hundreds are tried
-FIRST_ROUNDS, MORE_ROUNDS = 5000, 20_000  # on which all rules are compared, and the best of them
-FINALISTS = 5
+FIRST_ROUNDS, MORE_ROUNDS = 2000, 20_000  # on which all rules are compared, and the best of them
+READ_OFF = 2**22  # rounds times arms that the options of a rule without chance are read off
 
 
-def identify(log: ExperimentLog) -> Identified:
+def identify(log: Any) -> Identified:
     """Rank the built-in rules by how well they explain the choices of a log; their options are estimated.
 
     An even split at first, a gate and a floor are tried around each rule, and batches if the log has none of its own.
@@ -35,7 +37,7 @@ def identify(log: ExperimentLog) -> Identified:
 
     Parameters
     ----------
-    log : ExperimentLog
+    log : ExperimentLog, path, DataFrame, Arrow table or dict of columns
         A log that has every round, or a table of batches.
 
     Returns
@@ -52,6 +54,7 @@ def identify(log: ExperimentLog) -> Identified:
     >>> found.verdict, str(found.policy)
     ('clear', 'ucb(c=2.0)')
     """
+    (log,) = logs_of([log], batched=True)
     if log.rounds is None and log.batches is None:
         raise InputError(
             "identify needs a table with one row per round, or per batch and arm, and this one has totals only",
@@ -90,10 +93,10 @@ def _in_rounds(log: ExperimentLog, families: Sequence[Family]) -> tuple[int, lis
             remedy=f"Rounds times arms may be {MOST_NUMBERS:,}. Try the first rounds, or name the batches (--batch).",
         )
     few, more = (min(log.horizon, most, LOOKED_AT // arm_count) for most in (FIRST_ROUNDS, MORE_ROUNDS))
-    longer = Record(log.rounds.arms, log.rounds.rewards, arm_count).first(more)
-    fits, left_out = _fits(families, longer.first(few))
+    whole = Record(log.rounds.arms, log.rounds.rewards, arm_count).first(min(log.horizon, READ_OFF // arm_count))
+    fits, left_out = _fits(families, whole.first(few))
     if few < more:
-        fits = on_more(families, sorted(fits, key=lambda fit: -fit.score)[:FINALISTS], longer)
+        fits = on_more(families, fits, whole, few, more)
     batched = in_batches(_first(log, more), families, max(fit.score for fit in fits))
     return more, _competing([*fits, *batched]), left_out
 

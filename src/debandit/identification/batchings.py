@@ -36,7 +36,8 @@ def in_batches(log: ExperimentLog, families: Sequence[Family], best: float) -> l
     found = []
     for record, charge, note, score in tried[:TRIED_FURTHER]:
         if score > max(best, tried[0].score) - NEAR:
-            fits = best_fits([family.of(record) for family in families if family.competes(record)], record)
+            competing = [family.of(record) for family in families if family.competes(record)]
+            fits = best_fits([family for family in competing if not family.takes_long(record)], record)
             found += [replace(fit, charge=fit.charge + charge, note=_joined(fit.note, note)) for fit in fits]
     return found
 
@@ -55,7 +56,7 @@ def _possible(log: ExperimentLog) -> Iterator[tuple[Size, float, str]]:
     least, most = max(LEAST, log.horizon // MOST), log.horizon // FEWEST
     numbers = [digit * scale for scale in scales for digit in DIGITS if least <= digit * scale <= most]
     for number in numbers:
-        yield number, RARE + math.log(len(numbers)), ""
+        yield number, RARE + math.log(len(numbers)), "the size of its batches is a guess: only round numbers were tried"
 
 
 def _joined(*notes: str) -> str:

@@ -89,10 +89,10 @@ class Family:
 
     def takes_long(self, record: AnyRecord) -> bool:
         """Whether it would take more than a minute or so."""
-        return self.pairwise and record.horizon * record.arm_count**2 > MOST_PAIRS
+        return self.pairwise and record.length * record.arm_count**2 > MOST_PAIRS
 
 
-MOST_PAIRS = 2**22  # rounds times the square of the arms
+MOST_PAIRS = 2**22  # rounds or batches times the square of the arms
 RARE = 1 / 20
 _NOISE = {"noise_sd": in_sds(0.1, 10, 13)}
 

@@ -32,7 +32,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """The best rule of one family.
+    """One of the rules: the best of its name, or one that explains the log nearly as well as the best of all.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Candidate:
     impossible : int
         Rounds whose arm the rule never chooses.
     weight : float
-        The posterior probability of its family, if the log is of one of them.
+        Its posterior probability, whatever its numbers are, if the log is of one of them.
     note : str
         What else there is to say.
     """
@@ -62,7 +62,7 @@ class Identified(Printed):
     Attributes
     ----------
     candidates : tuple of Candidate
-        The best rule of each family, with its log-likelihood, its weight, and the rounds that it never makes.
+        The rules, with their log-likelihoods, weights, and the rounds that they never make.
     horizon, arm_count : int
         Rounds and arms of the log.
     p_value : float
@@ -116,7 +116,7 @@ class Identified(Printed):
         return "cannot tell" if weight < LIKELY else "some doubt" if doubt else "clear"
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each family."""
+        """One row for each rule."""
         return [
             {
                 "rule": brief(each.policy),

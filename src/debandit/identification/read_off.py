@@ -15,7 +15,7 @@ from debandit.policies import Policy
 Options = dict[str, Any]
 
 
-class Seen(NamedTuple):
+class Shown(NamedTuple):
     """What a log shows: options, their charge, and a note on them."""
 
     options: Options
@@ -23,15 +23,15 @@ class Seen(NamedTuple):
     note: str = ""
 
 
-ReadOff = Callable[[type[Policy], Options, Any], Seen]  # of a record: some know what to read off rounds only
+ReadOff = Callable[[type[Policy], Options, Any], Shown]  # of a record: some know what to read off rounds only
 
 
-def nothing(_rule: type[Policy], _fixed: Options, _record: AnyRecord) -> Seen:
+def nothing(_rule: type[Policy], _fixed: Options, _record: AnyRecord) -> Shown:
     """Nothing is read off for rules whose options must be searched for."""
-    return Seen({})
+    return Shown({})
 
 
-def etc_pulls(_rule: type[Policy], fixed: Options, record: Record) -> Seen:
+def etc_pulls(_rule: type[Policy], fixed: Options, record: Record) -> Shown:
     """The number of pulls before the commitment that agrees with most rounds."""
     horizon, arms = record.horizon, range(record.arm_count)
     pulls = np.arange(1, max(1, horizon // record.arm_count) + 1)
@@ -47,22 +47,22 @@ def etc_pulls(_rule: type[Policy], fixed: Options, record: Record) -> Seen:
     best = np.argmax(np.divide(s, n, out=np.full(s.shape, -np.inf), where=n > 0), axis=-1)
     committed = counts[horizon, best] - counts[after, best]
     found = int(pulls[np.argmax(explored + committed)])
-    return Seen({"pulls": found}, math.log(1 + 10 / found))  # nobody commits after a pull or two
+    return Shown({"pulls": found}, math.log(1 + 10 / found))  # nobody commits after a pull or two
 
 
-def range_of_rewards(_rule: type[Policy], _fixed: Options, record: Record) -> Seen:
+def range_of_rewards(_rule: type[Policy], _fixed: Options, record: Record) -> Shown:
     """The lowest and the highest reward, which a rule for rewards from low to high must have known."""
-    return Seen({"low": float(record.rewards.min()), "high": float(record.rewards.max())})
+    return Shown({"low": float(record.rewards.min()), "high": float(record.rewards.max())})
 
 
-def shares(_rule: type[Policy], _fixed: Options, record: AnyRecord) -> Seen:
+def shares(_rule: type[Policy], _fixed: Options, record: AnyRecord) -> Shown:
     """Each arm's share of the rounds; charged as if beforehand all shares were alike likely, which is exact."""
     counts = record.pulled
     likelihood = float(np.sum(counts * np.log(np.maximum(counts, 1) / record.horizon)))
     evidence = math.lgamma(record.arm_count) - math.lgamma(record.horizon + record.arm_count)
     evidence += sum(math.lgamma(count + 1) for count in counts)
     weights = tuple(float(f"{count / record.horizon:.3g}") for count in counts)
-    return Seen({"weights": weights}, likelihood - evidence)
+    return Shown({"weights": weights}, likelihood - evidence)
 
 
 class Span(NamedTuple):
@@ -76,13 +76,14 @@ class Span(NamedTuple):
 def linear_option(name: str) -> ReadOff:
     """An option c of a deterministic rule whose scores are mean + c * bonus: the c that agree with most rounds."""
 
-    def read_off(rule: type[Policy], fixed: Options, record: Record) -> Seen:
+    def read_off(rule: type[Policy], fixed: Options, record: Record) -> Shown:
         found = agreeing_span(rule(**fixed, **{name: 1.0}), record)
         default = getattr(rule(), name)
         value = default if found.low < default < found.high else roundest(found.low, found.high)
-        note = f"any {name} between {found.low:.5g} and {found.high:.5g} makes the same choices"
+        digits = next(n for n in range(5, 18) if n == 17 or f"{found.low:.{n}g}" != f"{found.high:.{n}g}")
+        note = f"any {name} between {found.low:.{digits}g} and {found.high:.{digits}g} makes the same choices"
         charge = min(_surprise(found, record.sd), per_number(record.horizon))
-        return Seen({name: value}, charge, note)
+        return Shown({name: value}, charge, note)
 
     return read_off
 

@@ -11,18 +11,22 @@ from debandit.engine.data import Floats
 from debandit.errors import InputError
 from debandit.identification.families import Family, Range
 from debandit.identification.read_off import Options
-from debandit.identification.record import AnyRecord
+from debandit.identification.record import AnyRecord, Record
 from debandit.identification.score import Scored, fitted, per_number, plain_log_likelihood
 from debandit.policies import Policy
 
 SEARCHED = 2000  # rounds after the beginning that the search looks at; all of them count for the score
+FINALISTS = 5  # rules that are compared on more rounds
 NEAR = 10.0  # families are not searched further if the logarithm of their evidence is lower than the best one's by this
 
 
-def best_fits(families: Iterable[Family], record: AnyRecord) -> list[Scored]:
-    """The likeliest options of every rule; the charge makes the score the logarithm of odds times evidence."""
-    found = [(family, fit) for family in families if (fit := on_grid(family, record)) is not None]
-    top = max(fit.score for _, fit in found)
+def best_fits(families: Iterable[Family], record: AnyRecord, whole: AnyRecord | None = None) -> list[Scored]:
+    """The likeliest options of every rule; the charge makes the score the logarithm of odds times evidence.
+
+    If the record is the beginning of a `whole`, a rule without chance must have options that agree with all of it.
+    """
+    found = [(family, fit) for family in families if (fit := on_grid(family, record, whole)) is not None]
+    top = max((fit.score for _, fit in found), default=0.0)
     best: dict[str, Scored] = {}
     for family, fit in found:
         fit = _refined(family, fit, record) if family.free and fit.score > top - NEAR else fit
@@ -31,17 +35,22 @@ def best_fits(families: Iterable[Family], record: AnyRecord) -> list[Scored]:
     return list(best.values())
 
 
-def on_more(families: Sequence[Family], fits: Iterable[Scored], record: AnyRecord) -> list[Scored]:
-    """The same rules on more rounds, with whatever is around them then.
+def on_more(families: Sequence[Family], fits: Iterable[Scored], whole: Record, few: int, more: int) -> list[Scored]:
+    """The best rules, which were found on few rounds, on more of them, with whatever is around them then.
 
-    Options that are read off are read off anew, for fewer of them agree with more rounds; the others stay as they are.
+    Options that are read off are read off anew, for fewer of them agree with more rounds. Those that are searched for
+    stay as they are, unless the beginning turns out to be longer than what few rounds can show.
     """
-    searched = {family.name for family in families if family.free}
-    found = []
-    for fit in fits:
-        lines = [family for family in families if family.name == fit.core.name]
-        found += [_again(fit, record)] if fit.core.name in searched else best_fits(lines, record)
-    return found
+    record, searched = whole.first(more), {family.name for family in families if family.free}
+    names = {fit.core.name for fit in fits}
+    found = best_fits([each for each in families if each.name in names - searched], record, whole)
+    found += [_again(fit, record) for fit in fits if fit.core.name in searched]
+    best = sorted(found, key=lambda fit: -fit.score)[:FINALISTS]
+    begun = {fit.core.name: fit.around.beginning.stretches for fit in best}
+    hidden = {name for name in searched & set(begun) if begun[name] > few // 2}
+    part = record.first(max((begun[name] for name in hidden), default=0) + few)
+    again = best_fits([each for each in families if each.name in hidden], part)
+    return [fit for fit in best if fit.core.name not in hidden] + [_again(fit, record) for fit in again]
 
 
 def _again(fit: Scored, record: AnyRecord) -> Scored:
@@ -55,10 +64,10 @@ def _together(one: Scored, other: Scored) -> Scored:
     return replace(better, charge=better.log_likelihood - float(np.logaddexp(one.score, other.score)))
 
 
-def on_grid(family: Family, record: AnyRecord) -> Scored | None:
+def on_grid(family: Family, record: AnyRecord, whole: AnyRecord | None = None) -> Scored | None:
     """The average likelihood over the grid of options, and the best point of it."""
     fits: list[Scored] = []
-    seen = family.read_off(family.rule, dict(family.fixed), record)
+    seen = family.read_off(family.rule, dict(family.fixed), record if family.rule.randomised else whole or record)
     grids = [_grid(family.rule, name, r, record) for name, r in family.free.items()]
     for opening in _openings(family.rule, record):
         for point in product(*grids):
