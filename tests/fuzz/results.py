@@ -37,12 +37,12 @@ def documents():
     return [json.dumps(each.document()) for each in found]
 
 
-def spots(part):
-    """Every (container, key) in a document."""
+def spots(part, depth=20):
+    """Every (container, key) in a document, but not in what is nested very deeply, which was put there before."""
     for key, value in part.items() if isinstance(part, dict) else enumerate(part):
         yield part, key
-        if isinstance(value, (dict, list)):
-            yield from spots(value)
+        if isinstance(value, (dict, list)) and depth:
+            yield from spots(value, depth - 1)
 
 
 def change(document, rng):
