@@ -37,12 +37,12 @@ def documents():
     return [json.dumps(each.document()) for each in found]
 
 
-def spots(part, depth=20):
-    """Every (container, key) in a document, but not in what is nested very deeply, which was put there before."""
+def spots(part):
+    """Every (container, key) in a document."""
     for key, value in part.items() if isinstance(part, dict) else enumerate(part):
         yield part, key
-        if isinstance(value, (dict, list)) and depth:
-            yield from spots(value, depth - 1)
+        if isinstance(value, (dict, list)):
+            yield from spots(value)
 
 
 def change(document, rng):
@@ -63,7 +63,7 @@ def change(document, rng):
             [value + 1, -value, str(value), [value], value * 1e9, float(value), int(value), not value]
         )
     else:
-        part[key] = rng.choice(STRANGE)
+        part[key] = copy.deepcopy(rng.choice(STRANGE))  # which the next change may change
 
 
 def made(seed):
