@@ -7,12 +7,13 @@ import sys
 from fuzz import words
 
 MEMORY, SECONDS = 3_000_000_000, 120
+LONGEST = 40_000  # characters of a word, of up to three bytes each: the system takes 128 KB
 
 
 def made(seed):
     """The command lines, without what no command can be given."""
     given = words.made(10**9 + seed)
-    plain = [word.replace("\0", "").encode("utf-8", "replace").decode() for word in given["words"]]
+    plain = [word.replace("\0", "").encode("utf-8", "replace").decode()[:LONGEST] for word in given["words"]]
     return given | {"words": plain}
 
 
