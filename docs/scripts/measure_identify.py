@@ -64,7 +64,7 @@ def of_plain_rules(texts: list[str], worlds: dict[int, str], logs: int, seed: in
     """How often each is named with two and three arms; `words` counts what was said when it was right or wrong."""
     rows = []
     for text in texts:
-        row = {"rule": text}
+        row = {"rule": text} | dict.fromkeys(map(str, worlds))
         for arms, world in worlds.items():
             policy = as_policy(WEIGHTS[arms] if text == "fixed_weights" else text)
             if policy.name == "ts_postdiff" and arms > 2:
