@@ -37,7 +37,7 @@ def check_target(path: str | Path) -> Path:
 
 def check_targets(targets: Mapping[str, str | Path | None], read: Iterable[str | Path] = ()) -> None:
     """Check what options name, before any work is done: no file may be written twice, nor any that is `read`."""
-    taken = {Path(os.path.realpath(each)): "this file is read, and the result would replace it" for each in read}
+    taken = {_real(each): "this file is read, and the result would replace it" for each in read}
     for option, path in targets.items():
         if path is None:
             continue
@@ -48,6 +48,14 @@ def check_targets(targets: Mapping[str, str | Path | None], read: Iterable[str |
             what = f"{quoted(str(path))} exists and is something else, which would be lost"
             raise InputError(what, where=option, remedy="Name another file, or remove it first.")
         taken[target] = f"{option} names the same file"
+
+
+def _real(path: str | Path) -> Path:
+    """Where a file really is; where no file can have this name, reading it will say so."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        return Path(path)
 
 
 def _is_of_others(target: Path, beginning: bytes) -> bool:

@@ -104,7 +104,8 @@ def made(seed):
         typed = STEPS[place](rng)
         if rng.random() < 0.25:
             typed[rng.choice([*typed, "by", "rule", "level", "arms", "token", "w-floor", "x"])] = rng.choice(ODD)
-        steps.append([place, typed])
+        # a browser cannot send half a letter
+        steps.append([place, {name: str(text).encode("utf-8", "replace").decode() for name, text in typed.items()}])
     return {"name": name, "content": content.decode("latin-1"), "steps": steps, "seen": rng.sample(PLACES, 2)}
 
 

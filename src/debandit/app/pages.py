@@ -34,11 +34,17 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     environment.filters |= {"code": _with_code, "picture": _picture, "safe_html": Markup}
-    environment.filters |= {"few_sizes": with_few_sizes, "printable": printable}
+    environment.filters |= {"few_sizes": with_few_sizes}
     environment.globals |= {"steps": STEPS, "ways": WAYS, "stages": STAGES}
     return environment
+
+
+def _shown(value: Any) -> Any:
+    """Text in lines, whatever is in it; names of columns and what was typed may have NULs."""
+    return "\n".join(map(printable, value.splitlines())) if type(value) is str else value
 
 
 def render(template: str, **known: Any) -> str:
