@@ -248,8 +248,9 @@ def test_every_kind_of_world_has_its_own_axis():
 
 
 def test_a_dozen_unknown_methods_look_different():
-    seen = looks([f"method {i}" for i in range(12)]).values()
-    assert len({(look.colour, look.shape) for look in seen}) == len(seen) == 12 + len(KNOWN)
+    """Also beside all that have their own looks."""
+    seen = looks([*RIVALS, *(f"method {i}" for i in range(12))]).values()
+    assert len({(look.colour, look.shape) for look in seen}) == len(seen) == 12 + len(KNOWN) + len(RIVALS)
 
 
 # linear RGB as the colour-blind see it (Machado, Oliveira and Fernandes 2009, severity 1)

@@ -41,7 +41,8 @@ KNOWN = {
     "ipw": Look("IPW", "IPW", "#009E73", "diamond", (12, 3, 2, 3)),
     "aipw": Look("AIPW", "AIPW", "#CC79A7", "triangle-down", (4, 2)),
 }
-# beside the sample mean, the default world, the paper's MB, IPW and AIPW, but never beside the other worlds
+# beside the sample mean, the default world, the paper's MB, IPW and AIPW, where our studies have them, their colours
+# differ; beside the other worlds shapes and dashes do
 RIVALS = {
     "quoted": Look("quoted", "Quoted mean", "#D55E00", "triangle-right", (1, 3)),
     "aw_aipw": Look("AW-AIPW, constant", "AW-AIPW, constant", "#332288", "cross", (3, 6)),
